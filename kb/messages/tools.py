@@ -1,0 +1,3 @@
+"""Texts of tools."""
+
+TABLE: dict[str, tuple[str, str]] = {}

@@ -1,0 +1,91 @@
+"""Lines, folding and tokens. Pure: the one place that says what a line is.
+
+A page's lines are its text, CRLF and CR made LF, split on LF and on nothing else. Folding and
+tokens serve matching only; no offset is ever taken from folded text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import opencc
+
+TOKENS_REVISION: Final = 1
+"""Raised whenever `fold` or `tokens` change: the keyword index of an older one is rebuilt."""
+
+MAX_TOKEN: Final = 64
+"""Longest token, in characters; the rest of a longer run is left out of the keyword index."""
+
+# Han with extensions A-H, compatibility ideographs, 々 〇; kana is cut like Han.
+_HAN: Final = (
+    "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f\U00030000-\U000323af"
+)
+_KANA: Final = "\u3041-\u3096\u30a1-\u30fa\u30fc"
+_SPACE_IN_HAN: Final = re.compile(f"(?<=[{_HAN}])[ \t\n\u00a0\u3000]+(?=[{_HAN}])")
+# A word keeps its inner joiners, so 1.0.21, a-b_c and x@y.org are one token each.
+_RUN: Final = re.compile(
+    f"(?P<cjk>[{_HAN}{_KANA}]+)"
+    f"|(?P<word>[^\\W_{_HAN}{_KANA}]+(?:[._\\-+@#/']+[^\\W_{_HAN}{_KANA}]+)*)"
+)
+_JOINERS: Final = re.compile(r"[._\-+@#/']+")
+
+
+def normalize_newlines(text: str) -> str:
+    """`text` with CRLF and CR as LF."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a page: never empty, split on LF alone."""
+    return text.split("\n")
+
+
+def fold(text: str) -> str:
+    """`text` as it is matched: NFKC, lower case, Simplified, no space between Han characters."""
+    plain = unicodedata.normalize("NFKC", text).lower()
+    if not plain.isascii():
+        plain = _simplifier().convert(plain)
+    return _SPACE_IN_HAN.sub("", plain)
+
+
+def tokens(text: str) -> list[str]:
+    """Tokens for BM25, in text order, repeated as often as they occur.
+
+    Han and kana runs give every character and every pair of neighbours; other scripts give words;
+    a word with joiners (`1.0.21`, `ab-12`) gives itself and then its parts.
+    """
+    return [token[:MAX_TOKEN] for token in _tokens(fold(text))]
+
+
+def _tokens(folded: str) -> Iterator[str]:
+    for run in _RUN.finditer(folded):
+        if run.lastgroup == "cjk":
+            yield from _grams(run.group())
+        else:
+            yield from _word(run.group())
+
+
+def _grams(run: str) -> Iterator[str]:
+    yield from run
+    yield from (run[i : i + 2] for i in range(len(run) - 1))
+
+
+def _word(word: str) -> Iterator[str]:
+    yield word
+    parts = _JOINERS.split(word)
+    if len(parts) > 1:
+        yield from parts
+
+
+@cache
+def _simplifier() -> opencc.OpenCC:
+    """OpenCC's Traditional → Simplified table, loaded once (16 ms)."""
+    from opencc import OpenCC
+
+    return OpenCC("t2s")

@@ -1,0 +1,214 @@
+"""The words of the product. Pages and lines are 1-based, ranges inclusive, times UTC ISO 8601."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+PageKind = Literal["physical", "rendered", "virtual", "sheet", "slide"]
+ElementKind = Literal["heading", "paragraph", "table", "header", "footer", "note"]
+Box = tuple[float, float, float, float]
+State = Literal["ingested", "unchanged", "running", "quarantined", "blocked", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRef:
+    """One object as its store lists it. `etag` and `version` are empty where there is none."""
+
+    key: str
+    size: int
+    etag: str
+    version: str
+    last_modified: str
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """What a run of lines of a page is. `level` counts headings from 1 (0: not a heading)."""
+
+    kind: ElementKind
+    line_start: int
+    line_end: int
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page as the parser read it.
+
+    `text` holds LF line ends only and is split on LF alone. `label` is the printed page number
+    where the document declares one; `width` and `height` are points (0: no geometry). `boxes` has
+    one (x0, y0, x1, y1) a line, in points from the top left of the page as it is seen, or nothing.
+    `noise` lists the lines that repeat or only number pages: shown, never indexed.
+    """
+
+    number: int
+    text: str
+    kind: PageKind
+    label: str = ""
+    width: float = 0.0
+    height: float = 0.0
+    elements: tuple[Element, ...] = ()
+    boxes: tuple[Box, ...] = ()
+    noise: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a parser made of one document. `parser` is name/revision: a new revision re-parses."""
+
+    pages: tuple[Page, ...]
+    parser: str
+    media_type: str
+    encoding: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A range of lines that is found as one. `id` is 0 until the catalogue has given one."""
+
+    id: int
+    document_id: int
+    page: int
+    line_start: int
+    line_end: int
+    heading_path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One version of one source in the catalogue. `valid_until` is empty while it is current."""
+
+    id: int
+    project: str
+    source: str
+    version: int
+    sha256: str
+    media_type: str
+    title: str
+    parser: str
+    pages: int
+    blocks: int
+    status: str
+    origin: str
+    valid_from: str
+    valid_until: str
+    ingested_at: str
+    encoding: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Where lines stand, precisely enough to read them again. `digest` hashes the cited lines."""
+
+    source: str
+    version: int
+    page: int
+    line_start: int
+    line_end: int
+    heading_path: tuple[str, ...]
+    digest: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a page. `match` marks the lines of the block that was found."""
+
+    line: int
+    text: str
+    match: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A found range. `score` is the fused score, higher is better; ranks count from 1 or None."""
+
+    citation: Citation
+    lines: tuple[Line, ...]
+    score: float
+    relevance: float
+    dense_rank: int | None
+    sparse_rank: int | None
+
+    @property
+    def text(self) -> str:
+        """The shown lines joined by LF: what `read_range` returns for the same range."""
+        return "\n".join(line.text for line in self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Hits, best first. `notice` says what the caller must know (vectors behind, keyword-only)."""
+
+    query: str
+    project: str
+    hits: tuple[Hit, ...]
+    notice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Exact lines of one page.
+
+    `pages` counts the document's pages, `page_lines` this page's lines. When `truncated`, `next`
+    holds the arguments of the `read_range` call that continues (empty otherwise).
+    """
+
+    source: str
+    version: int
+    page: int
+    pages: int
+    page_lines: int
+    page_kind: PageKind
+    line_start: int
+    line_end: int
+    lines: tuple[Line, ...]
+    truncated: bool
+    next: dict[str, str | int]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceInfo:
+    """A current document as a listing shows it. `vectors` counts its blocks that have one."""
+
+    source: str
+    version: int
+    title: str
+    pages: int
+    blocks: int
+    vectors: int
+    media_type: str
+    parser: str
+    encoding: str
+    sha256: str
+    origin: str
+    ingested_at: str
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What became of one document. `seconds` is wall time until its keywords were ready."""
+
+    source: str
+    state: State
+    version: int
+    pages: int
+    blocks: int
+    parser: str
+    encoding: str
+    seconds: float
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far one stage of the work is. `total` is 0 while unknown."""
+
+    stage: Literal["parse", "embed", "index"]
+    done: int
+    total: int
+    name: str = ""
