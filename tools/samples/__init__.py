@@ -1,0 +1,1 @@
+"""The sample documents: their texts and how they are laid out."""
