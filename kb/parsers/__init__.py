@@ -1,0 +1,1 @@
+"""Readers of documents: one file a format, all run in a sandbox."""

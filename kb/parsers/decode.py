@@ -1,0 +1,162 @@
+"""Bytes to text, saying how sure it is.
+
+BOM first, then strict UTF-8, then what the bytes themselves tell (UTF-16 by its zeros, GB by its
+code zones), then charset-normalizer. GB2312 and GBK always decode as their superset GB18030.
+"""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass
+from typing import Final
+
+from kb.messages import tr
+
+_BOMS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose BOM starts it
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_SUPERSETS: Final = {
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "cp936": "gb18030",
+    "hz": "gb18030",
+    "big5": "big5hkscs",
+    "cp950": "big5hkscs",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+}
+_CHINESE: Final = frozenset({"gb18030", "big5hkscs", "johab", "cp949", "euc_jp", "cp932"})
+_SAMPLE: Final = 1 << 20
+_HARMLESS: Final = frozenset("\t\n\r\x0b\x0c\x08\x1b\x1c\x1d\x1e\x1f\x85")
+"""Controls of real text files: white space, separators, terminal colours in logs."""
+_MOST_ODD: Final = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """Text without its BOM, the codec that made it, and what the reader must know."""
+
+    text: str
+    encoding: str
+    warnings: tuple[str, ...] = ()
+
+
+def decode(data: bytes) -> Decoded | None:
+    """The text of `data`, or None when it is not text."""
+    for bom, encoding in _BOMS:
+        if data.startswith(bom):
+            return _checked(data[len(bom) :], encoding, guessed=False)
+    if 0 not in data:
+        exact = _strict(data, "utf-8")
+        if exact is not None:
+            return _checked(data, "utf-8", guessed=False)
+    encoding = _guess(data)
+    return _checked(data, encoding, guessed=True) if encoding else None
+
+
+def is_binary(text: str) -> bool:
+    """Whether too much of `text` is control characters (or what could not be decoded)."""
+    sample = text[:_SAMPLE]
+    odd = sum(_is_odd(char) for char in sample)
+    return odd > _MOST_ODD * len(sample)
+
+
+def _is_odd(char: str) -> bool:
+    if char in _HARMLESS:
+        return False
+    return char < " " or "\x7f" <= char < "\xa0" or char == "\ufffd"
+
+
+def _checked(data: bytes, encoding: str, *, guessed: bool) -> Decoded | None:
+    text = data.decode(encoding, "replace")
+    if is_binary(text):
+        return None
+    replaced = text.count("\ufffd") - data.count("\ufffd".encode(encoding, "ignore") or data)
+    warnings = [tr("parse.warn_guessed", encoding=encoding)] if guessed else []
+    if replaced > 0:
+        warnings.append(tr("parse.warn_replaced", count=replaced))
+    return Decoded(text, encoding, tuple(warnings))
+
+
+def _guess(data: bytes) -> str:
+    """A codec for bytes that declare none and are not UTF-8; empty when they look binary."""
+    if 0 in data:
+        return _utf16_by_zeros(data)
+    if _is_damaged_utf8(data):
+        return "utf-8"
+    if _fits_gb(data, clearly=True):
+        return "gb18030"
+    best = _normalizer(data)
+    if best in _CHINESE and _fits_gb(data, clearly=False):
+        return "gb18030"
+    return best
+
+
+def _utf16_by_zeros(data: bytes) -> str:
+    """UTF-16 without a BOM: its ASCII leaves zeros on one side only."""
+    sample = data[:_SAMPLE]
+    even, odd = sample[::2].count(0), sample[1::2].count(0)
+    encoding = "utf-16-le" if odd > even else "utf-16-be"
+    one_sided = max(even, odd) > 10 * min(even, odd)
+    return encoding if one_sided and _strict(data, encoding) is not None else ""
+
+
+def _is_damaged_utf8(data: bytes) -> bool:
+    """UTF-8 with a few bad bytes (a file that was cut or patched), not another codec."""
+    text = data.decode("utf-8", "replace")
+    bad = text.count("\ufffd")
+    good = sum(char > "\x7f" for char in text) - bad
+    return good > 20 * bad
+
+
+def _fits_gb(data: bytes, *, clearly: bool) -> bool:
+    """Whether the double bytes lie in the zones of GB2312 text.
+
+    Punctuation leads with A1-A3, the common characters with B0-D7, both bytes from A1 up. Big5 has
+    half of its second bytes below; Japanese leads with A4-A5; Korean stays below C9: `clearly`
+    wants what neither can be.
+    """
+    leads = _gb_leads(data[:_SAMPLE])
+    if not leads or _strict(data, "gb18030") is None:
+        return False
+    common = sum(0xB0 <= lead <= 0xD7 or 0xA1 <= lead <= 0xA3 for lead in leads)
+    upper = sum(0xC9 <= lead <= 0xD7 for lead in leads)
+    fits = common >= 0.9 * len(leads)
+    return fits and (upper >= 0.15 * len(leads) or not clearly)
+
+
+def _gb_leads(data: bytes) -> list[int]:
+    """Lead bytes of the pairs in `data`; a pair whose second byte is below A1 counts as 0."""
+    leads = []
+    at = 0
+    while at < len(data) - 1:
+        lead, trail = data[at], data[at + 1]
+        if lead < 0x80:
+            at += 1
+            continue
+        if 0x30 <= trail <= 0x39:  # the four-byte form of GB18030
+            at += 4
+            continue
+        leads.append(lead if trail >= 0xA1 else 0)
+        at += 2
+    return leads
+
+
+def _normalizer(data: bytes) -> str:
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(data[:_SAMPLE]).best()
+    if best is None:
+        return ""
+    return _SUPERSETS.get(best.encoding, best.encoding.replace("_", "-"))
+
+
+def _strict(data: bytes, encoding: str) -> str | None:
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError:
+        return None

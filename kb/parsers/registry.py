@@ -1,0 +1,114 @@
+"""Which parser reads which file name.
+
+A format is one module in this package with a `SPEC`; nothing else has to be told about it. Heavy
+libraries are imported inside the parse functions only, so looking a parser up costs no import.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final, Literal
+
+from kb import parsers
+from kb.errors import Refused
+from kb.messages import tr
+from kb.types import Parsed
+
+Magic = Literal["pdf", "zip", "text"]
+
+_SAVE_AS: Final = {
+    ".doc": ".docx",
+    ".dot": ".docx",
+    ".wps": ".docx",
+    ".wpt": ".docx",
+    ".rtf": ".docx",
+    ".odt": ".docx",
+    ".pages": ".docx",
+    ".caj": ".pdf",
+    ".xps": ".pdf",
+    ".ps": ".pdf",
+    ".ppt": ".pdf",
+    ".pptx": ".pdf",
+    ".dps": ".pdf",
+    ".xls": ".pdf",
+    ".xlsx": ".pdf",
+    ".et": ".pdf",
+    ".ofd": ".pdf",
+    ".htm": ".pdf",
+    ".html": ".pdf",
+}
+"""What a person can make of a format that nothing here reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParserSpec:
+    """One format.
+
+    `suffixes` are lower case with their dot. `magic` says which check of the first bytes applies
+    (`kb.parsers.checks`); a zip format names itself in `zip_kind`. `parse(path, name)` runs in the
+    sandbox's child and may raise any KbError. `preload` names the modules worth importing once,
+    before the child is forked. Raise `revision` when the same bytes would give other pages.
+    """
+
+    name: str
+    revision: int
+    suffixes: tuple[str, ...]
+    media_type: str
+    magic: Magic
+    parse: Callable[[Path, str], Parsed]
+    zip_kind: str = ""
+    preload: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """`name/revision`, as it is stored with a document."""
+        return f"{self.name}/{self.revision}"
+
+
+class Registry:
+    """The parsers of this package, then those of `extra` modules (dotted names with a `SPEC`)."""
+
+    def __init__(self, extra: Sequence[str] = ()) -> None:
+        self.specs = tuple(_discover(extra))
+        self._by_suffix = {suffix: spec for spec in self.specs for suffix in spec.suffixes}
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """Every suffix that can be read, sorted."""
+        return tuple(sorted(self._by_suffix))
+
+    def spec(self, name: str) -> ParserSpec:
+        """The parser of a document called `name`. Raises Refused when there is none."""
+        suffix = suffix_of(name)
+        found = self._by_suffix.get(suffix)
+        if found is None:
+            raise Refused(tr("parse.unknown_suffix", name=name), self._hint(suffix))
+        return found
+
+    def parser_id(self, name: str) -> str:
+        """`name/revision` of the parser of a document called `name`. Raises Refused."""
+        return self.spec(name).id
+
+    def _hint(self, suffix: str) -> str:
+        valid = " ".join(self.suffixes)
+        better = _SAVE_AS.get(suffix)
+        if better is None:
+            return tr("parse.valid_suffixes", suffixes=valid)
+        return tr("parse.save_as", suffix=better, suffixes=valid)
+
+
+def suffix_of(name: str) -> str:
+    """The last suffix of a document name, lower case with its dot, or an empty string."""
+    return PurePosixPath(name.replace("\\", "/").strip()).suffix.lower()
+
+
+def _discover(extra: Sequence[str]) -> Iterator[ParserSpec]:
+    own = (f"{parsers.__name__}.{info.name}" for info in pkgutil.iter_modules(parsers.__path__))
+    for module in (*sorted(own), *extra):
+        spec = getattr(importlib.import_module(module), "SPEC", None)
+        if isinstance(spec, ParserSpec):
+            yield spec

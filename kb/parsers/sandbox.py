@@ -1,0 +1,272 @@
+"""Parsing where it cannot hurt: the `DocumentParser` that the product uses.
+
+The checks of `kb.parsers.checks` run here, everything else in another process (see
+`kb.parsers.worker`). POSIX: a long-lived host that forks one child a document. Windows: one process
+a document inside a Job object (memory, CPU time, dies with us). Bounds: wall time and output
+everywhere; CPU seconds everywhere; memory on Linux and Windows, but not on macOS, whose kernel does
+not enforce RLIMIT_AS.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import re
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, Final
+
+from kb.errors import ParseFailed
+from kb.messages import language, tr
+from kb.parsers.checks import check
+from kb.parsers.registry import Registry
+from kb.parsers.winjob import confine
+from kb.parsers.wire import Outcome, Request, decode_answer
+from kb.parsers.worker import answer_cap, ended_by_code, ended_by_signal
+from kb.ports import ParseLimits
+from kb.types import Parsed
+
+_ROOT: Final = Path(__file__).resolve().parents[2]
+_START_SECONDS: Final = 60.0
+"""A host that has not answered this long after its own deadline is itself stuck."""
+_SECRET: Final = re.compile(
+    r"^(KB|MINIO|AWS)_|SECRET|TOKEN|PASSW|CREDENTIAL|API_?KEY", re.IGNORECASE
+)
+_LOG: Final = logging.getLogger(__name__)
+
+Process = subprocess.Popen[bytes]
+
+
+class Sandbox:
+    """Reads documents in other processes; safe to call from any thread, one document at a time.
+
+    `extra` names further modules with a `SPEC`. `fork=False` takes the way of Windows anywhere.
+    """
+
+    def __init__(
+        self, limits: ParseLimits, *, extra: Sequence[str] = (), fork: bool | None = None
+    ) -> None:
+        self._limits = limits
+        self._extra = tuple(extra)
+        self._registry = Registry(extra)
+        can_fork = hasattr(os, "fork") if fork is None else fork
+        self._runner: _Host | _Once = _Host() if can_fork else _Once()
+        self._lock = threading.Lock()
+
+    def parser_id(self, name: str) -> str:
+        """`name/revision` of the parser for a document called `name`; raises Refused if none."""
+        return self._registry.parser_id(name)
+
+    def parse(self, path: Path, name: str) -> Parsed:
+        """Pages of the file at `path`, taken as a document called `name`.
+
+        Raises Refused (the document is not acceptable) or ParseFailed (it broke the parser or ran
+        past a limit).
+        """
+        spec = check(path, name, self._registry, self._limits)
+        request = Request(
+            path=str(path.absolute()),
+            name=name,
+            parser=spec.id,
+            language=language(),
+            limits=self._limits,
+            extra=self._extra,
+        )
+        with self._lock:
+            outcome = self._runner.run(request)
+        if outcome.log:
+            _LOG.debug("parser of %s printed: %s", name, outcome.log)
+        if outcome.ending != "done":
+            raise self._failure(name, outcome)
+        return decode_answer(outcome.payload, name, spec.id)
+
+    def close(self) -> None:
+        """End the host process, if there is one. A later `parse` starts another."""
+        with self._lock:
+            self._runner.close()
+
+    def _failure(self, name: str, outcome: Outcome) -> ParseFailed:
+        limits = self._limits
+        key = f"parse.{outcome.ending}"
+        hint = (
+            key + "_hint" if outcome.ending in {"wall", "memory", "output"} else "parse.broke_hint"
+        )
+        message = tr(
+            key,
+            name=name,
+            seconds=f"{min(limits.wall_seconds, limits.cpu_seconds):g}",
+            limit=limits.output_mb if outcome.ending == "output" else limits.memory_mb,
+            signal=outcome.detail,
+            code=outcome.detail,
+        )
+        return ParseFailed(message, tr(hint))
+
+
+class _Host:
+    """The long-lived process that forks. Started on first need and again after it was lost."""
+
+    def __init__(self) -> None:
+        self._process: Process | None = None
+        self._stop: Callable[[], object] = _nothing
+
+    def run(self, request: Request) -> Outcome:
+        process = self._running()
+        try:
+            with _killed_after(process, request.limits.wall_seconds + _START_SECONDS) as late:
+                stdin, stdout = _pipes(process)
+                stdin.write(request.encode())
+                stdin.flush()
+                return _read_outcome(stdout)
+        except (OSError, ValueError) as error:
+            self.close()
+            if late.is_set():
+                return Outcome("wall")
+            return _lost(process, error)
+        except (
+            BaseException
+        ):  # Ctrl-C: an answer is still under way, the next request must not get it
+            self.close()
+            raise
+
+    def close(self) -> None:
+        self._stop()
+        self._process, self._stop = None, _nothing
+
+    def _running(self) -> Process:
+        if self._process is None or self._process.poll() is not None:
+            self.close()
+            self._process = _start()
+            self._stop = weakref.finalize(self, _end, self._process)
+        return self._process
+
+
+class _Once:
+    """A process for every document: no fork needed."""
+
+    def run(self, request: Request) -> Outcome:
+        process = _start("--once")
+        release = confine(int(getattr(process, "_handle", 0)), request.limits)
+        try:
+            with _killed_after(process, request.limits.wall_seconds) as late:
+                payload = self._exchange(process, request)
+                code = process.wait()
+        except OSError:  # it ended before it had read the request: its exit code says why
+            payload, code = b"", process.wait()
+        finally:
+            _end(process)
+            release()
+        return _once_outcome(code, payload, request, late=late.is_set())
+
+    def close(self) -> None:
+        """Nothing is kept between documents."""
+
+    @staticmethod
+    def _exchange(process: Process, request: Request) -> bytes:
+        stdin, stdout = _pipes(process)
+        stdin.write(request.encode())
+        stdin.flush()
+        cap = answer_cap(request)
+        payload = stdout.read(cap + 1)
+        if len(payload) > cap:
+            process.kill()
+        return payload
+
+
+def _once_outcome(code: int, payload: bytes, request: Request, *, late: bool) -> Outcome:
+    if late:
+        return Outcome("wall")
+    if len(payload) > answer_cap(request):
+        return Outcome("output")
+    if code < 0:
+        return ended_by_signal(-code)
+    return ended_by_code(code, payload)
+
+
+def _start(*options: str) -> Process:
+    """A worker that imports this very package, away from the terminal's Ctrl-C."""
+    flags: dict[str, Any] = {"start_new_session": True}
+    if sys.platform == "win32":
+        flags = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-m", "kb.parsers.worker", *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=_ROOT,
+            env=_environment(),
+            close_fds=True,
+            **flags,
+        )
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ParseFailed(
+            tr("parse.no_worker", reason=reason), tr("parse.no_worker_hint")
+        ) from error
+
+
+def _environment() -> dict[str, str]:
+    """Ours without secrets: what reads hostile files has no business with them."""
+    inherited = {key: value for key, value in os.environ.items() if not _SECRET.search(key)}
+    paths = [str(_ROOT), inherited.get("PYTHONPATH", "")]
+    return {**inherited, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+
+
+def _pipes(process: Process) -> tuple[IO[bytes], IO[bytes]]:
+    if process.stdin is None or process.stdout is None:
+        raise OSError
+    return process.stdin, process.stdout
+
+
+def _read_outcome(stdout: IO[bytes]) -> Outcome:
+    head = json.loads(stdout.readline() or b"{}")
+    if "size" not in head:
+        raise OSError
+    payload = stdout.read(head.pop("size"))
+    return Outcome(**head, payload=payload)
+
+
+def _lost(process: Process, error: Exception) -> Outcome:
+    """The host itself died: somebody killed it, or it could not start."""
+    _LOG.debug("parser host lost", exc_info=error)
+    code = process.returncode or 0
+    return ended_by_signal(-code) if code < 0 else Outcome("exit", str(code))
+
+
+@contextlib.contextmanager
+def _killed_after(process: Process, seconds: float) -> Iterator[threading.Event]:
+    """Kill `process` when the block takes longer; the event says that it did."""
+    late = threading.Event()
+
+    def kill() -> None:
+        late.set()
+        process.kill()
+
+    timer = threading.Timer(seconds, kill)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield late
+    finally:
+        timer.cancel()
+
+
+def _end(process: Process) -> None:
+    """Let a worker see the end of its stdin, and insist when it does not."""
+    for pipe in filter(None, (process.stdin, process.stdout)):
+        with contextlib.suppress(OSError):
+            pipe.close()
+    try:
+        process.wait(timeout=2)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _nothing() -> None:
+    """Stop a host that was never started."""

@@ -1,0 +1,180 @@
+"""What travels between the caller, its host process and a parser's child: JSON, never pickle.
+
+A child has read a hostile file, so everything it says is checked on arrival. Text keeps lone
+surrogates on the way (`surrogatepass`) and loses them here, where they can be counted.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal, get_args
+
+from kb import errors
+from kb.errors import KbError, ParseFailed, Refused
+from kb.messages import Language, tr
+from kb.ports import ParseLimits
+from kb.text import split_lines
+from kb.types import Box, Element, ElementKind, Page, PageKind, Parsed
+
+Ending = Literal["done", "wall", "memory", "output", "signal", "exit"]
+
+EXIT_MEMORY: Final = 101
+EXIT_OUTPUT: Final = 102
+
+_INVALID: Final = re.compile("[\x00\ud800-\udfff]")
+_PAGE_KINDS: Final = frozenset(get_args(PageKind))
+_ELEMENT_KINDS: Final = frozenset(get_args(ElementKind))
+_CLASSES: Final = {
+    cls.__name__: cls for cls in (errors.InvalidInput, errors.NotFound, Refused, ParseFailed)
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One document for a child: `parser` is `name/revision`, `extra` further parser modules."""
+
+    path: str
+    name: str
+    parser: str
+    language: Language
+    limits: ParseLimits
+    extra: tuple[str, ...] = ()
+
+    def encode(self) -> bytes:
+        """One line of JSON."""
+        return json.dumps(asdict(self)).encode("ascii") + b"\n"
+
+    @staticmethod
+    def decode(line: bytes) -> Request:
+        """The request of `encode`, which only the caller's own process sends."""
+        raw = json.loads(line)
+        raw["limits"] = ParseLimits(**raw["limits"])
+        raw["extra"] = tuple(raw["extra"])
+        return Request(**raw)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a child ended. `detail` is a signal's name or an exit code; `log` the tail it printed."""
+
+    ending: Ending
+    detail: str = ""
+    payload: bytes = b""
+    log: str = ""
+
+    def head(self) -> bytes:
+        """One line of JSON that announces the payload."""
+        fields = {"ending": self.ending, "detail": self.detail, "log": self.log}
+        return json.dumps({**fields, "size": len(self.payload)}).encode("ascii") + b"\n"
+
+
+def encode_parsed(parsed: Parsed) -> bytes:
+    """The answer of a parser that succeeded."""
+    return _dump({"parsed": asdict(parsed)})
+
+
+def encode_error(error: BaseException) -> bytes:
+    """The answer of a parser that raised: a KbError whole, anything else by its class and place."""
+    if isinstance(error, KbError):
+        return _dump({"error": [type(error).__name__, error.message, error.hint]})
+    return _dump({"broke": type(error).__name__})
+
+
+def decode_answer(payload: bytes, name: str, parser: str) -> Parsed:
+    """The pages a child sent, checked and cleaned. Raises what the child raised, or ParseFailed."""
+    try:
+        raw = json.loads(payload.decode("utf-8", "surrogatepass"))
+        if "parsed" in raw:
+            return _parsed(raw["parsed"], parser)
+        error = _error(raw, name)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
+        raise ParseFailed(tr("parse.bad_answer", name=name), tr("parse.broke_hint")) from problem
+    raise error
+
+
+def _dump(answer: dict[str, Any]) -> bytes:
+    text = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _error(raw: Any, name: str) -> KbError:
+    if "error" in raw:
+        kind, message, hint = raw["error"]
+        return _CLASSES.get(kind, ParseFailed)(_clean(_str(message)), _clean(_str(hint)))
+    error = _clean(_str(raw["broke"]))[:100]
+    return ParseFailed(tr("parse.broke", name=name, error=error), tr("parse.broke_hint"))
+
+
+def _parsed(raw: Any, parser: str) -> Parsed:
+    """`Parsed` from untrusted JSON. Raises ValueError, TypeError or KeyError when it is not one."""
+    pages = tuple(_page(page, number) for number, page in enumerate(raw["pages"], start=1))
+    replaced = sum(len(_INVALID.findall(page["text"])) for page in raw["pages"])
+    warnings = tuple(_clean(_str(warning)) for warning in raw["warnings"])
+    if replaced:
+        warnings += (tr("parse.warn_replaced", count=replaced),)
+    _require(pages)
+    return Parsed(
+        pages=pages,
+        parser=parser,
+        media_type=_str(raw["media_type"]),
+        encoding=_str(raw["encoding"]),
+        warnings=warnings,
+    )
+
+
+def _page(raw: Any, number: int) -> Page:
+    _require(raw["number"] == number and raw["kind"] in _PAGE_KINDS and "\r" not in raw["text"])
+    text = _clean(_str(raw["text"]))
+    count = len(split_lines(text))
+    boxes = tuple(_box(box) for box in raw["boxes"])
+    _require(len(boxes) in {0, count})
+    return Page(
+        number=number,
+        text=text,
+        kind=raw["kind"],
+        label=_clean(_str(raw["label"])),
+        width=_number(raw["width"]),
+        height=_number(raw["height"]),
+        elements=tuple(_element(element, count) for element in raw["elements"]),
+        boxes=boxes,
+        noise=tuple(_int(line, 1, count) for line in raw["noise"]),
+    )
+
+
+def _element(raw: Any, count: int) -> Element:
+    _require(raw["kind"] in _ELEMENT_KINDS)
+    start = _int(raw["line_start"], 1, count)
+    end = _int(raw["line_end"], start, count)
+    return Element(raw["kind"], start, end, _int(raw["level"], 0, 99))
+
+
+def _box(raw: Any) -> Box:
+    x0, y0, x1, y1 = (_number(value) for value in raw)
+    return x0, y0, x1, y1
+
+
+def _clean(text: str) -> str:
+    return _INVALID.sub("\ufffd", text)
+
+
+def _str(value: Any) -> str:
+    _require(isinstance(value, str))
+    return str(value)
+
+
+def _int(value: Any, low: int, high: int) -> int:
+    _require(type(value) is int and low <= value <= high)
+    return int(value)
+
+
+def _number(value: Any) -> float:
+    _require(type(value) in {int, float} and math.isfinite(value))
+    return float(value)
+
+
+def _require(truth: object) -> None:
+    if not truth:
+        raise ValueError
