@@ -1,0 +1,1 @@
+"""How the tools are offered: arguments, errors, stdio, HTTP."""
