@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from kb.serving.tools import Answer
 
 MAX_TOP_K: Final = 50
-MAX_CONTEXT: Final = 200
+MAX_CONTEXT: Final = 50
 
 _searches: Final = ThreadPoolExecutor(4, "search")
 """Threads of the read tools. Waiting for an ingest takes none of them."""
@@ -211,8 +211,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         settings = Settings()
     except ValidationError as error:
-        names = "; ".join(f"KB_{e['loc'][0]}: {e['msg']}".upper() for e in error.errors())
-        sys.stderr.write(tr("tool.server.settings", problems=names) + "\n")
+        names = ", ".join(f"KB_{e['loc'][0]}".upper() for e in error.errors())
+        sys.stderr.write(f"{tr('config.bad', names=names)}\n{tr('config.bad.hint')}\n")
         return 2
     set_language(settings.lang)
     options = _parser().parse_args(argv)

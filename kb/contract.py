@@ -33,6 +33,7 @@ class HitDict(TypedDict):
     source: str
     version: int
     page: int
+    page_kind: PageKind
     line_start: int
     line_end: int
     text: str
@@ -90,7 +91,7 @@ class SourceDict(TypedDict):
 
 
 class SourcesDict(TypedDict):
-    """What `list_sources` answers; `total` counts the ones left out too."""
+    """What `list_sources` answers; `total` counts every document of the project."""
 
     project: str
     sources: list[SourceDict]

@@ -17,14 +17,23 @@ Answer = Mapping[str, Any]
 
 CONTEXT: Final = 5
 """Lines around a hit that the suggested `read_range` call asks for."""
+_MARKER: Final = "0" * 12
+"""As long as the marker will be, to measure with."""
 _MIN_LINE: Final = 200
+_CLIP_NOTICE: Final = 500
+"""Room for saying that a line was cut, its document's name included."""
 _NAME: Final = 300
 
 
 def call_text(tool: str, values: Mapping[str, Any]) -> str:
     """A call as one writes it: `search(query="x", top_k=6)`."""
-    inner = ", ".join(f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in values.items())
-    return f"{tool}({inner})"
+    return f"{tool}({', '.join(f'{k}={_literal(v)}' for k, v in values.items())})"
+
+
+def _literal(value: Any) -> str:
+    """JSON on one line: what would break or hide it (U+2028, controls) is escaped too."""
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
 
 
 # --- search ---------------------------------------------------------------------------------
@@ -32,10 +41,9 @@ def call_text(tool: str, values: Mapping[str, Any]) -> str:
 
 def fit_hits(answer: Answer, budget: int) -> dict[str, Any]:
     """The answer with as many hits as its text shows within `budget` characters, at least one."""
-    marker = "0" * 12
     fitted = clip_giant_lines(answer, max(_MIN_LINE, budget // 2))
     hits: list[Any] = list(fitted["hits"])
-    while len(hits) > 1 and len(search_text({**fitted, "hits": hits}, marker)) > budget:
+    while len(hits) > 1 and len(search_text({**fitted, "hits": hits}, _MARKER)) > budget:
         hits.pop()
     left_out = len(fitted["hits"]) - len(hits)
     if left_out:
@@ -69,7 +77,7 @@ def _hit(index: int, hit: Answer, marker: str) -> str:
         "tool.search.hit",
         index=index,
         source=_plain(hit["source"]),
-        page=_page(hit["page"], hit.get("page_kind", "physical")),
+        page=_page(hit["page"], hit["page_kind"]),
         lines=_span(hit["line_start"], hit["line_end"]),
     )
     path = " > ".join(hit["heading_path"])
@@ -85,23 +93,12 @@ def fit_passage(answer: Answer, budget: int) -> dict[str, Any]:
 
     `truncated` and `next` follow: the next call starts at the first line left out.
     """
-    fitted = clip_giant_lines(answer, max(_MIN_LINE, budget - _frame(answer)))
-    room = budget - _frame(fitted)
-    count = 0
-    for text in _numbered(fitted["lines"]):
-        room -= len(text) + 1
-        if room < 0 and count:
-            break
-        count += 1
-    if count == len(fitted["lines"]):
-        return fitted
-    lines = fitted["lines"][:count]
-    after = {"source": answer["source"], "page": answer["page"]}
-    end = {"line_end": answer["line_end"]}
-    following = dict(answer["next"]) if answer["truncated"] else {**after, "line_start": 0, **end}
-    following["line_start"] = lines[-1]["line"] + 1
-    cut = {"lines": lines, "line_end": lines[-1]["line"], "truncated": True, "next": following}
-    return {**fitted, **cut}
+    room = budget - _frame(answer)
+    count = _fitting(_numbered(answer["lines"]), room)
+    fitted = dict(answer) if count == len(answer["lines"]) else _cut_after(count, answer)
+    if count == 1:
+        return clip_giant_lines(fitted, max(_MIN_LINE, room - _CLIP_NOTICE))
+    return fitted
 
 
 def passage_text(answer: Answer, marker: str) -> str:
@@ -122,47 +119,51 @@ def passage_text(answer: Answer, marker: str) -> str:
     return _joined(*parts)
 
 
+def _cut_after(count: int, answer: Answer) -> dict[str, Any]:
+    """The passage up to its first `count` lines, and the call that continues it."""
+    lines = answer["lines"][:count]
+    last = lines[-1]["line"]
+    place = {"source": answer["source"], "page": answer["page"], "line_start": last + 1}
+    end = answer["next"].get("line_end", answer["line_end"])
+    following = {**place, "line_end": end}
+    return {**answer, "lines": lines, "line_end": last, "truncated": True, "next": following}
+
+
 def _frame(answer: Answer) -> int:
     """Characters of everything around the lines, the continuing call included."""
     following = answer["next"] or {"source": answer["source"], "page": 1, "line_start": 1}
     next_call = {**following, "line_start": 10**9, "line_end": 10**9}
     empty = {**answer, "lines": [], "truncated": True, "next": next_call}
-    return len(passage_text(empty, "0" * 12))
+    return len(passage_text(empty, _MARKER))
 
 
 # --- list_sources ---------------------------------------------------------------------------
 
 
 def fit_sources(answer: Answer, budget: int) -> dict[str, Any]:
-    """The listing with the rows its text shows within `budget` characters, at least one.
-
-    `total` keeps counting them all.
-    """
-    fitted = dict(answer)
-    room = budget - len(sources_text({**fitted, "sources": [None]}, "0" * 12))
-    kept: list[Any] = []
-    for source in answer["sources"]:
-        room -= len(_source(source)) + 1
-        if room < 0 and kept:
-            break
-        kept.append(source)
-    fitted["sources"] = kept
-    return fitted
+    """The listing with the rows its text shows within `budget` characters, at least one."""
+    rows = [_source(source) for source in answer["sources"]]
+    hint = tr("tool.list.left_out", count=len(rows))
+    frame = len(_sources_text({**answer, "notice": _joined(answer["notice"], hint)}, [""], _MARKER))
+    count = _fitting(rows, budget - frame)
+    if count == len(rows):
+        return dict(answer)
+    notice = _joined(answer["notice"], tr("tool.list.left_out", count=len(rows) - count))
+    return {**answer, "sources": answer["sources"][:count], "notice": notice}
 
 
 def sources_text(answer: Answer, marker: str) -> str:
     """One line a document; says how many were left out and how to see them."""
-    sources = answer["sources"]
-    head = tr("tool.list.head", total=answer["total"], project=answer["project"])
-    if not sources:
+    return _sources_text(answer, [_source(source) for source in answer["sources"]], marker)
+
+
+def _sources_text(answer: Answer, rows: Sequence[str], marker: str) -> str:
+    fields = {"total": answer["total"], "project": answer["project"], "shown": len(rows)}
+    head = tr("tool.list.head", **fields)
+    if not rows:
         return _joined(head, answer["notice"], tr("tool.list.none"))
-    rows = _fence([_source(s) for s in sources if s is not None], marker)
-    parts = [head, answer["notice"], tr("tool.list.columns"), tr("tool.fence", marker=marker), rows]
-    left_out = answer["total"] - len([s for s in sources if s is not None])
-    if left_out > 0:
-        parts.append(tr("tool.list.left_out", count=left_out))
-    parts.append(tr("tool.list.next"))
-    return _joined(*parts)
+    parts = [head, answer["notice"], tr("tool.list.columns"), tr("tool.fence", marker=marker)]
+    return _joined(*parts, _fence(rows, marker), tr("tool.list.next"))
 
 
 def _source(source: Answer) -> str:
@@ -260,6 +261,15 @@ def _numbered(lines: Sequence[Answer], *, marks: bool = False) -> list[str]:
         f"{line['line']:>{width}}| {line['text']}"
         for line in lines
     ]
+
+
+def _fitting(rows: Sequence[str], room: int) -> int:
+    """How many of `rows`, each with its line end, fit into `room` characters; at least one."""
+    for count, row in enumerate(rows):
+        room -= len(row) + 1
+        if room < 0:
+            return max(count, 1)
+    return len(rows)
 
 
 def _fence(lines: Sequence[str], marker: str) -> str:

@@ -34,8 +34,8 @@ TABLE: dict[str, tuple[str, str]] = {
     ),
     "tool.search.top_k": ("返回几个片段", "How many hits"),
     "tool.search.source": (
-        "只在这一个文档中找：search 或 list_sources 给出的完整名称",
-        "Only this document: its full name from search or list_sources",
+        "只在这个文档中找（list_sources 给出的名称），或以 / 结尾的目录",
+        "Only this document (name from list_sources), or a prefix ending in /",
     ),
     "tool.search.head": (
         "找到 {count} 个片段：{query}",
@@ -97,10 +97,9 @@ TABLE: dict[str, tuple[str, str]] = {
             "用同样的参数再调用一次即继续等待。"
         ),
         (
-            "Add one document (pdf, docx, txt, md) to the knowledge base; then search locates in "
-            "it and read_range reads it. The same content again changes nothing; changed content "
-            "becomes a new version. A long job answers state=running: call again with the same "
-            "arguments to keep waiting."
+            "Add one document (pdf, docx, txt, md); then search locates in it and read_range "
+            "reads it. Same content: no change; changed content: a new version. state=running: "
+            "call again with the same arguments to keep waiting."
         ),
     ),
     "tool.ingest_file.path": (
@@ -159,16 +158,18 @@ TABLE: dict[str, tuple[str, str]] = {
             "作答时注明文件、页、行。"
         ),
         (
-            "List the documents with full name, version and pages, optionally by name. Use the "
-            "names as source: search to locate, then read_range to read exactly; cite file, page "
-            "and lines."
+            "List documents: full name, version, pages. Use the name as source: search to "
+            "locate, then read_range to read exactly; cite file, page and lines."
         ),
     ),
     "tool.list_sources.query": (
         "名称中包含或相近的文字，空为全部",
         "Part of a name or close to one; empty: all",
     ),
-    "tool.list.head": ("项目 {project} 共 {total} 个文档", "Project {project}: {total} documents"),
+    "tool.list.head": (
+        "项目 {project} 共 {total} 个文档，列出 {shown} 个",
+        "Project {project}: {total} documents, {shown} listed",
+    ),
     "tool.list.none": (
         '没有文档可列。去掉 query 看全部：list_sources()；导入：ingest_file(path="…")',
         'Nothing to list. All: list_sources(); to add one: ingest_file(path="…")',
@@ -180,8 +181,8 @@ TABLE: dict[str, tuple[str, str]] = {
     "tool.list.pages": ("{pages} 页", "{pages} pages"),
     "tool.list.vectors": ("{vectors}/{blocks}", "{vectors}/{blocks}"),
     "tool.list.left_out": (
-        '另有 {count} 个未列出；用名称中的字筛选：list_sources(query="…")',
-        '{count} more left out; narrow by name: list_sources(query="…")',
+        '另有 {count} 个因篇幅未列出；用名称中的字筛选：list_sources(query="…")',
+        '{count} more left out for length; narrow by name: list_sources(query="…")',
     ),
     "tool.list.next": (
         '下一步：search(query="…", source="完整名称")',
@@ -290,10 +291,6 @@ TABLE: dict[str, tuple[str, str]] = {
     "tool.stage.embed": ("计算向量", "embedding"),
     "tool.stage.index": ("建立索引", "indexing"),
     # --- server
-    "tool.server.settings": (
-        "配置有误，服务未启动：{problems}",
-        "The server did not start, settings are wrong: {problems}",
-    ),
     "tool.server.about": (
         "文档知识库的 MCP 服务。默认 stdio；--http 为本机 HTTP。",
         "MCP server of the document knowledge base. stdio unless --http is given.",

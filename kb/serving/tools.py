@@ -32,9 +32,9 @@ class KbTool(Tool):
     arguments: Annotated[tuple[Argument, ...], Field(exclude=True), SkipValidation]
     handler: Annotated[Handler, Field(exclude=True), SkipValidation]
 
-    def get_meta(self) -> dict[str, Any] | None:
+    def get_meta(self) -> dict[str, Any]:
         """Nothing: FastMCP's own remarks would cost every client 150 characters."""
-        return None
+        return {}
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         """Answer one call; never raises but for cancellation."""
