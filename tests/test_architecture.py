@@ -1,0 +1,82 @@
+"""What the code may not do, wherever it is tempted to."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+KB = sorted((ROOT / "kb").rglob("*.py"))
+FLAT = sorted(ROOT.glob("*.py"))
+PRINTERS = {"kb/doctor.py", "kb/demo.py", "kb/clients.py"}
+LONGEST = 400
+HEAVY = {"chromadb", "fastmcp", "pymupdf", "docx", "onnxruntime", "jieba", "minio"}
+
+
+def name(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def nodes(path, kind):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [node for node in ast.walk(tree) if isinstance(node, kind)]
+
+
+def calls(path, called):
+    """Lines on which `path` calls a function or method of that name."""
+    return [
+        call.lineno
+        for call in nodes(path, ast.Call)
+        if called in (getattr(call.func, "attr", None), getattr(call.func, "id", None))
+    ]
+
+
+def imported(path):
+    """Top-level packages that `path` imports anywhere."""
+    names = [alias.name for node in nodes(path, ast.Import) for alias in node.names]
+    names += [node.module or "" for node in nodes(path, ast.ImportFrom) if not node.level]
+    return {each.split(".")[0] for each in names}
+
+
+@pytest.mark.parametrize("path", [*KB, *FLAT, *sorted((ROOT / "tools").rglob("*.py"))], ids=name)
+def test_a_file_fits_in_a_head(path):
+    assert len(path.read_text(encoding="utf-8").split("\n")) <= LONGEST + 1
+
+
+@pytest.mark.parametrize("path", [*KB, *FLAT], ids=name)
+def test_lines_are_split_on_lf_alone(path):
+    """`splitlines` also splits on U+2028, \\x0b, \\x85 and more: the line numbers would drift."""
+    assert calls(path, "splitlines") == []
+
+
+@pytest.mark.parametrize("path", [p for p in KB if name(p) not in PRINTERS], ids=name)
+def test_the_core_does_not_print(path):
+    """stdout belongs to the protocol."""
+    assert calls(path, "print") == []
+
+
+@pytest.mark.parametrize("path", KB, ids=name)
+def test_the_core_does_not_know_its_public_face(path):
+    assert not imported(path) & {"server", "ingest", "chroma_store", "fulltext"}
+
+
+@pytest.mark.parametrize("path", [*KB, *FLAT], ids=name)
+def test_only_settings_read_the_environment(path):
+    if name(path) == "kb/config.py":
+        return
+    reads = [
+        node.lineno
+        for node in nodes(path, ast.Call)
+        if ast.unparse(node.func) in {"os.getenv", "os.environ.get"} and "KB_" in ast.unparse(node)
+    ]
+    assert reads == []
+
+
+def test_the_search_path_starts_without_heavy_libraries():
+    code = "import sys, chroma_store, fulltext; print(*{m.split('.')[0] for m in sys.modules})"
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True, encoding="utf-8"
+    )
+    assert not set(run.stdout.split()) & HEAVY
