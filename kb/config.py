@@ -15,6 +15,10 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 """The folder of `server.py`: relative settings start here, never at the working directory."""
 
 
+PROJECT_NAME: Final = r"^[^\\/:*?\"<>|\x00-\x1f.][^\\/:*?\"<>|\x00-\x1f]{0,63}$"
+"""A project is one folder, on Windows too."""
+
+
 class Settings(BaseSettings):
     """Every `KB_` variable, with its default and meaning."""
 
@@ -30,7 +34,7 @@ class Settings(BaseSettings):
     data_dir: Path = Field(ROOT / "data", description="Folder of all projects")
     project: str = Field(
         "default",
-        pattern=r"^[^\\/:*?\"<>|\x00-\x1f.][^\\/:*?\"<>|\x00-\x1f]{0,63}$",
+        pattern=PROJECT_NAME,
         description="Project that is used when a call names none",
     )
     lang: Literal["zh", "en"] = Field("zh", description="Language of every message")

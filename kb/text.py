@@ -31,9 +31,9 @@ _SPACE_IN_HAN: Final = re.compile(f"(?<=[{_HAN}])[ \t\n\u00a0\u3000]+(?=[{_HAN}]
 # A word keeps its inner joiners, so 1.0.21, a-b_c and x@y.org are one token each.
 _RUN: Final = re.compile(
     f"(?P<cjk>[{_HAN}{_KANA}]+)"
-    f"|(?P<word>[^\\W_{_HAN}{_KANA}]+(?:[._\\-+@#/']+[^\\W_{_HAN}{_KANA}]+)*)"
+    f"|(?P<word>[^\\W_{_HAN}{_KANA}]+(?:[._\\-+@#/]+[^\\W_{_HAN}{_KANA}]+)*)"
 )
-_JOINERS: Final = re.compile(r"[._\-+@#/']+")
+_JOINERS: Final = re.compile(r"[._\-+@#/]+")
 
 
 def normalize_newlines(text: str) -> str:

@@ -127,6 +127,7 @@ class Hit:
     """A found range. `score` is the fused score, higher is better; ranks count from 1 or None."""
 
     citation: Citation
+    page_kind: PageKind
     lines: tuple[Line, ...]
     score: float
     relevance: float
@@ -154,7 +155,8 @@ class Passage:
     """Exact lines of one page.
 
     `pages` counts the document's pages, `page_lines` this page's lines. When `truncated`, `next`
-    holds the arguments of the `read_range` call that continues (empty otherwise).
+    holds the arguments of the `read_range` call that continues (empty otherwise). `notice` says
+    where the answer is less than what was asked for.
     """
 
     source: str
@@ -168,6 +170,7 @@ class Passage:
     lines: tuple[Line, ...]
     truncated: bool
     next: dict[str, str | int]
+    notice: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from kb.messages import cli, core, embedding, parsing, tools
+from kb.messages import cli, core, embedding, parsing, terminal, tools
 
 Language = Literal["zh", "en"]
 
@@ -17,6 +17,7 @@ TABLE: Final[dict[str, tuple[str, str]]] = {
     **embedding.TABLE,
     **tools.TABLE,
     **cli.TABLE,
+    **terminal.TABLE,
 }
 
 _COLUMN: Final[dict[Language, int]] = {"zh": 0, "en": 1}

@@ -1,0 +1,98 @@
+"""Pages → blocks: overlapping ranges of lines, and the text that is indexed for them. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Final
+
+from kb.text import split_lines
+from kb.types import Block
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kb.types import Page
+
+BLOCK_LINES: Final = 6
+OVERLAP: Final = 1
+"""Six lines are found well and one shared line keeps a sentence that crosses the cut."""
+
+BLOCKS_REVISION: Final = 1
+"""Raised whenever blocks or their indexed text change: documents are then cut again."""
+
+
+def cut_blocks(pages: Iterable[Page]) -> list[Block]:
+    """The blocks of a document, in reading order, with id and document_id 0.
+
+    Every indexed line is in at least one block, and no block holds only lines of the one before.
+    A block's range starts and ends at an indexed line; noise and blank lines between them belong
+    to the range but not to its indexed text.
+    """
+    return [block for page, path in _with_headings(pages) for block in _cut_page(page, path)]
+
+
+def indexed_lines(page: Page) -> list[int]:
+    """The 1-based numbers of the lines that can be found: neither blank nor noise."""
+    noise = set(page.noise)
+    return [
+        number
+        for number, line in enumerate(split_lines(page.text), 1)
+        if line.strip() and number not in noise
+    ]
+
+
+def indexed_text(title: str, block: Block, page: Page) -> str:
+    """What is embedded and tokenised for a block: title, heading path, then its indexed lines."""
+    lines = split_lines(page.text)
+    body = [lines[n - 1] for n in indexed_lines(page) if block.line_start <= n <= block.line_end]
+    # A heading that the block itself shows is not said twice.
+    path = [heading for heading in block.heading_path if heading not in body]
+    return "\n".join([title, *path, *body])
+
+
+def text_hash(text: str) -> bytes:
+    """The 16-byte key under which the vector of `text` is kept."""
+    return hashlib.sha256(text.encode("utf-8")).digest()[:16]
+
+
+def _cut_page(page: Page, headings: dict[int, tuple[str, ...]]) -> Iterator[Block]:
+    numbers = indexed_lines(page)
+    for first, last in _spans(len(numbers)):
+        start = numbers[first]
+        yield Block(0, 0, page.number, start, numbers[last], _path_at(headings, start))
+
+
+def _spans(count: int) -> Iterator[tuple[int, int]]:
+    """First and last index of each window over `count` lines."""
+    start = 0
+    while start + OVERLAP < count or (start == 0 and count):
+        yield start, min(start + BLOCK_LINES, count) - 1
+        start += BLOCK_LINES - OVERLAP
+
+
+def _path_at(headings: dict[int, tuple[str, ...]], line: int) -> tuple[str, ...]:
+    """The heading path in force at `line`; `headings` maps the lines where it changes."""
+    return headings[max(start for start in headings if start <= line)]
+
+
+def _with_headings(pages: Iterable[Page]) -> Iterator[tuple[Page, dict[int, tuple[str, ...]]]]:
+    """Each page with its heading paths by first line; a path runs on over page breaks."""
+    path: list[tuple[int, str]] = []
+    for page in pages:
+        changes = {0: _titles(path)}
+        lines = split_lines(page.text)
+        for element in page.elements:
+            if element.kind == "heading":
+                title = _heading_text(lines, element.line_start, element.line_end)
+                path = [above for above in path if above[0] < element.level]
+                path.append((element.level, title))
+                changes[element.line_start] = _titles(path)
+        yield page, changes
+
+
+def _heading_text(lines: Sequence[str], start: int, end: int) -> str:
+    return " ".join(line.strip().lstrip("#").strip() for line in lines[start - 1 : end])
+
+
+def _titles(path: Sequence[tuple[int, str]]) -> tuple[str, ...]:
+    return tuple(title for _level, title in path)

@@ -1,0 +1,119 @@
+"""Rows of the catalogue ↔ the words of the product."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import zstandard
+
+from kb.types import Block, Document, Element, Page
+
+if TYPE_CHECKING:
+    import sqlite3
+
+DOCUMENT_COLUMNS: Final = (
+    "id, source, version, sha256, media_type, title, parser, pages, blocks, status, origin,"
+    " valid_from, valid_until, ingested_at, encoding, warnings"
+)
+PAGE_COLUMNS: Final = "id, kind, label, width, height, marks, text"
+BLOCK_COLUMNS: Final = "id, document_id, page, line_start, line_end, heading_path"
+
+_MAX_PAGE: Final = (1 << 24) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The embedding model whose vectors the index holds."""
+
+    id: int
+    fingerprint: str
+    name: str
+    dimension: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A block without a vector, and the text to embed for it."""
+
+    block_id: int
+    text_hash: bytes
+    text: str
+
+
+def page_id(document_id: int, number: int) -> int:
+    """The row of a page; raises ValueError beyond 16,777,215 pages."""
+    if not 0 < number <= _MAX_PAGE:
+        raise ValueError(number)
+    return document_id << 24 | number
+
+
+def to_document(row: sqlite3.Row | tuple[Any, ...], project: str) -> Document:
+    """A row of DOCUMENT_COLUMNS."""
+    id_, source, version, sha256, media_type, title, parser, pages, blocks, *rest = row
+    status, origin, valid_from, valid_until, ingested_at, encoding, warnings = rest
+    return Document(
+        id=id_,
+        project=project,
+        source=source,
+        version=version,
+        sha256=sha256,
+        media_type=media_type,
+        title=title,
+        parser=parser,
+        pages=pages,
+        blocks=blocks,
+        status=status,
+        origin=origin,
+        valid_from=valid_from,
+        valid_until=valid_until,
+        ingested_at=ingested_at,
+        encoding=encoding,
+        warnings=tuple(json.loads(warnings)),
+    )
+
+
+def to_page(row: tuple[Any, ...]) -> Page:
+    """A row of PAGE_COLUMNS."""
+    id_, kind, label, width, height, marks, text = row
+    noise, elements = json.loads(marks) if marks else ((), ())
+    return Page(
+        number=id_ & _MAX_PAGE,
+        text=zstandard.ZstdDecompressor().decompress(text).decode("utf-8"),
+        kind=kind,
+        label=label,
+        width=width,
+        height=height,
+        elements=tuple(Element(*element) for element in elements),
+        noise=tuple(noise),
+    )
+
+
+def from_page(document_id: int, page: Page, lines: int) -> tuple[Any, ...]:
+    """The row of a page: id, document_id, kind, label, width, height, lines, marks, text."""
+    elements = [[e.kind, e.line_start, e.line_end, e.level] for e in page.elements]
+    marks = json.dumps([page.noise, elements]) if page.noise or elements else ""
+    return (
+        page_id(document_id, page.number),
+        document_id,
+        page.kind,
+        page.label,
+        page.width,
+        page.height,
+        lines,
+        marks,
+        zstandard.ZstdCompressor(level=3).compress(page.text.encode("utf-8")),
+    )
+
+
+def to_block(row: tuple[Any, ...]) -> Block:
+    """A row of BLOCK_COLUMNS."""
+    id_, document_id, page, line_start, line_end, heading_path = row
+    path = tuple(json.loads(heading_path)) if heading_path else ()
+    return Block(id_, document_id, page, line_start, line_end, path)
+
+
+def dump_path(path: tuple[str, ...]) -> str:
+    """A heading path as its column holds it."""
+    return json.dumps(path, ensure_ascii=False) if path else ""

@@ -1,0 +1,291 @@
+"""Writes of the catalogue, each public method one transaction, all or nothing.
+
+The caller holds the project's writer lock (`kb.lock`).
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kb.blocks import BLOCKS_REVISION, cut_blocks, indexed_text, text_hash
+from kb.catalog.reader import Reader
+from kb.catalog.rows import Model, dump_path, from_page
+from kb.text import TOKENS_REVISION, split_lines, tokens
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from kb.types import Block, Document, Page
+
+REVISION: Final = f"{BLOCKS_REVISION}.{TOKENS_REVISION}"
+"""How blocks and keywords were made; an index of another revision is made again from its pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewVersion:
+    """A parsed document that is about to become the current version of its source."""
+
+    source: str
+    sha256: str
+    size: int
+    media_type: str
+    title: str
+    parser: str
+    encoding: str
+    origin: str
+    warnings: tuple[str, ...]
+    pages: tuple[Page, ...]
+    ingested_at: str
+
+
+class Writer(Reader):
+    """All of `Reader`, and the changes."""
+
+    def __init__(self, connection: sqlite3.Connection, project: str) -> None:
+        super().__init__(connection, project)
+        if self.meta("revision") not in {"", REVISION}:
+            self.rebuild_blocks()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    # -- documents -------------------------------------------------------------------------
+
+    def replace(self, new: NewVersion) -> Document:
+        """Make `new` the current version of its source and close its predecessor."""
+        blocks = cut_blocks(new.pages)
+        with self._transaction():
+            previous = self.document(new.source)
+            if previous:
+                self._close(previous, new.ingested_at)
+            document_id = self._insert_document(new, self._next_version(new.source), len(blocks))
+            self._db.executemany(
+                "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (from_page(document_id, p, len(split_lines(p.text))) for p in new.pages),
+            )
+            self._insert_blocks(document_id, new.title, new.pages, blocks)
+            self._set_meta("revision", REVISION)
+            self._bump("generation")
+        return self.documents([document_id])[document_id]
+
+    def remove(self, source: str) -> bool:
+        """Forget every version of `source`; False when there was none."""
+        with self._transaction():
+            current = self.document(source)
+            if current:
+                self._drop_blocks(current)
+            removed = self._db.execute("DELETE FROM documents WHERE source = ?", (source,)).rowcount
+            self._bump("generation")
+        return removed > 0
+
+    def _close(self, document: Document, until: str) -> None:
+        self._drop_blocks(document)
+        self._db.execute("UPDATE documents SET valid_until = ? WHERE id = ?", (until, document.id))
+
+    def _next_version(self, source: str) -> int:
+        return 1 + self._one(
+            "SELECT COALESCE(MAX(version), 0) FROM documents WHERE source = ?", source
+        )
+
+    def _insert_document(self, new: NewVersion, version: int, blocks: int) -> int:
+        row = {
+            "source": new.source,
+            "version": version,
+            "sha256": new.sha256,
+            "size": new.size,
+            "media_type": new.media_type,
+            "title": new.title,
+            "parser": new.parser,
+            "encoding": new.encoding,
+            "pages": len(new.pages),
+            "blocks": blocks,
+            "status": "ready",
+            "origin": new.origin,
+            "warnings": json.dumps(new.warnings, ensure_ascii=False),
+            "valid_from": new.ingested_at,
+            "ingested_at": new.ingested_at,
+        }
+        names = ", ".join(row)
+        values = ", ".join(f":{name}" for name in row)
+        inserted = self._db.execute(f"INSERT INTO documents ({names}) VALUES ({values})", row)  # noqa: S608
+        return int(inserted.lastrowid or 0)
+
+    # -- blocks and keywords ---------------------------------------------------------------
+
+    def rebuild_blocks(self, on_progress: Callable[[int, int], None] | None = None) -> None:
+        """Cut every current document again from its stored pages, and index the keywords anew.
+
+        `on_progress(done, total)` counts documents. Vectors of unchanged text stay.
+        """
+        with self._transaction():
+            self._db.execute("INSERT INTO blocks_fts (blocks_fts) VALUES ('delete-all')")
+            self._tombstone("1")
+            self._db.execute("DELETE FROM blocks")
+            documents = self.documents()
+            for done, document in enumerate(documents.values(), 1):
+                pages = tuple(self.pages(document.id))
+                blocks = cut_blocks(pages)
+                self._insert_blocks(document.id, document.title, pages, blocks)
+                self._db.execute(
+                    "UPDATE documents SET blocks = ? WHERE id = ?", (len(blocks), document.id)
+                )
+                if on_progress:
+                    on_progress(done, len(documents))
+            self._set_meta("revision", REVISION)
+            self._bump("generation")
+
+    def _insert_blocks(
+        self, document_id: int, title: str, pages: Iterable[Page], blocks: Iterable[Block]
+    ) -> None:
+        by_number = {page.number: page for page in pages}
+        model = self.model
+        for block in blocks:
+            text = indexed_text(title, block, by_number[block.page])
+            key = text_hash(text)
+            inserted = self._db.execute(
+                "INSERT INTO blocks (document_id, page, line_start, line_end, heading_path,"
+                " text_hash, vector_id) VALUES (?, ?, ?, ?, ?, ?,"
+                " (SELECT id FROM vectors WHERE model_id = ? AND text_hash = ?))",
+                (
+                    document_id,
+                    block.page,
+                    block.line_start,
+                    block.line_end,
+                    dump_path(block.heading_path),
+                    key,
+                    model.id if model else 0,
+                    key,
+                ),
+            )
+            self._db.execute(
+                "INSERT INTO blocks_fts (rowid, tokens) VALUES (?, ?)",
+                (inserted.lastrowid, " ".join(tokens(text))),
+            )
+
+    def _drop_blocks(self, document: Document) -> None:
+        # A contentless index deletes by the very tokens that were inserted (SQLite < 3.43).
+        for block_id, text in self.indexed_texts(document):
+            self._db.execute(
+                "INSERT INTO blocks_fts (blocks_fts, rowid, tokens) VALUES ('delete', ?, ?)",
+                (block_id, " ".join(tokens(text))),
+            )
+        self._tombstone("document_id = ?", document.id)
+        self._db.execute("DELETE FROM blocks WHERE document_id = ?", (document.id,))
+
+    def _tombstone(self, condition: str, *parameters: int) -> None:
+        """Remember the blocks that Chroma may hold and must drop."""
+        self._db.execute(
+            "INSERT OR IGNORE INTO chroma_removed SELECT id FROM blocks"  # noqa: S608
+            f" WHERE synced > 0 AND {condition}",
+            parameters,
+        )
+
+    # -- vectors ---------------------------------------------------------------------------
+
+    def use_model(self, fingerprint: str, name: str, dimension: int) -> Model:
+        """Make this the model of the index; of another one before it, nothing stays attached."""
+        with self._transaction():
+            self._db.execute(
+                "INSERT OR IGNORE INTO models (fingerprint, name, dimension) VALUES (?, ?, ?)",
+                (fingerprint, name, dimension),
+            )
+            model_id = self._one("SELECT id FROM models WHERE fingerprint = ?", fingerprint)
+            if self.meta("model") != str(model_id):
+                self._attach_all(model_id)
+                self._bump("generation")
+        return Model(model_id, fingerprint, name, dimension)
+
+    def _attach_all(self, model_id: int) -> None:
+        self._set_meta("model", str(model_id))
+        self._set_meta("chroma_epoch", "")
+        self._db.execute(
+            "UPDATE blocks SET synced = 0, vector_id = (SELECT v.id FROM vectors v"
+            " WHERE v.model_id = ? AND v.text_hash = blocks.text_hash)",
+            (model_id,),
+        )
+
+    def store_vectors(self, model: Model, vectors: Mapping[bytes, bytes]) -> None:
+        """Keep float16 `vectors` by text hash and attach them to every block of that text."""
+        with self._transaction():
+            for key, vector in vectors.items():
+                self._db.execute(
+                    "INSERT OR IGNORE INTO vectors (model_id, text_hash, vector) VALUES (?, ?, ?)",
+                    (model.id, key, vector),
+                )
+                self._db.execute(
+                    "UPDATE blocks SET vector_id = (SELECT id FROM vectors WHERE model_id = ?"
+                    " AND text_hash = ?) WHERE vector_id IS NULL AND text_hash = ?",
+                    (model.id, key, key),
+                )
+            self._bump("generation")
+
+    def prune_vectors(self) -> int:
+        """Drop vectors and models that no current block uses; returns how many vectors."""
+        with self._transaction():
+            dropped = self._db.execute(
+                "DELETE FROM vectors WHERE id NOT IN"
+                " (SELECT vector_id FROM blocks WHERE vector_id IS NOT NULL)"
+            ).rowcount
+            self._db.execute(
+                "DELETE FROM models WHERE id NOT IN (SELECT model_id FROM vectors)"
+                " AND CAST(id AS TEXT) <> ?",
+                (self.meta("model"),),
+            )
+        return dropped
+
+    # -- what Chroma holds -----------------------------------------------------------------
+
+    def start_chroma(self, epoch: str) -> None:
+        """Chroma was made anew under the name `epoch`: it holds nothing of ours yet."""
+        with self._transaction():
+            self._set_meta("chroma_epoch", epoch)
+            self._db.execute("UPDATE blocks SET synced = 0 WHERE synced > 0")
+            self._db.execute("DELETE FROM chroma_removed")
+
+    def forget_removed(self, ids: Sequence[int]) -> None:
+        """Chroma has dropped `ids`."""
+        with self._transaction():
+            self._db.executemany(
+                "DELETE FROM chroma_removed WHERE block_id = ?", ((id_,) for id_ in ids)
+            )
+
+    def mark_synced(self, ids: Sequence[int]) -> None:
+        """Chroma has taken `ids` in the sync that is under way."""
+        running = int(self.meta("chroma_sync")) + 1
+        with self._transaction():
+            self._db.executemany(
+                "UPDATE blocks SET synced = ? WHERE id = ?", ((running, id_) for id_ in ids)
+            )
+            # One that was removed meanwhile is in Chroma all the same.
+            self._db.executemany(
+                "INSERT OR IGNORE INTO chroma_removed SELECT ?1"
+                " WHERE NOT EXISTS (SELECT 1 FROM blocks WHERE id = ?1)",
+                ((id_,) for id_ in ids),
+            )
+
+    def finish_sync(self) -> None:
+        """Everything marked so far may be looked for in a Chroma that is opened from now on."""
+        with self._transaction():
+            self._bump("chroma_sync")
+
+    # -- helpers ---------------------------------------------------------------------------
+
+    def _set_meta(self, key: str, value: str) -> None:
+        self._db.execute(
+            "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            (key, value),
+        )
+
+    def _bump(self, key: str) -> None:
+        self._set_meta(key, str(int(self.meta(key) or 0) + 1))

@@ -1,0 +1,260 @@
+"""search: locate lines by meaning and by keyword. read_range: the exact lines of a page."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kb.errors import EmbeddingFailed, InvalidInput, NotFound
+from kb.fusion import Fused, Ranked, reciprocal_rank_fusion
+from kb.hits import LINE_OVERHEAD, build_hits
+from kb.messages import tr
+from kb.scope import find_document, find_scope
+from kb.text import split_lines, tokens
+from kb.types import Line, Passage, SearchResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from kb.catalog import Reader
+    from kb.ports import Embedder, Vectors
+    from kb.types import Document, Page
+    from kb.vectors.search import DenseSearch
+
+_LOG: Final = logging.getLogger(__name__)
+
+MAX_TOP_K: Final = 50
+MAX_QUERY: Final = 2_000
+MAX_CONTEXT: Final = 50
+DEPTH: Final = 100
+"""Candidates that each engine gives to the fusion."""
+
+_BM25_K1: Final = 1.2  # FTS5's constant
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A checked question. `source` restricts it; `min_relevance` is 0-1."""
+
+    text: str
+    top_k: int
+    source: str | None = None
+    min_relevance: float | None = None
+
+
+def check_query(
+    text: str, top_k: int, source: str | None = None, min_relevance: float | None = None
+) -> Query:
+    """The arguments of a search, checked. Raises InvalidInput."""
+    if not tokens(text[: MAX_QUERY + 1]):
+        raise InvalidInput(tr("search.empty"), tr("search.empty.hint"))
+    if len(text) > MAX_QUERY:
+        raise InvalidInput(
+            tr("search.long", length=len(text), limit=MAX_QUERY), tr("search.long.hint")
+        )
+    if not 1 <= top_k <= MAX_TOP_K:
+        raise InvalidInput(
+            tr("search.top_k", top_k=top_k, limit=MAX_TOP_K), tr("search.top_k.hint")
+        )
+    if min_relevance is not None and not 0 <= min_relevance <= 1:
+        raise InvalidInput(tr("search.relevance", value=min_relevance), "")
+    return Query(text.strip(), top_k, source, min_relevance)
+
+
+# -- search --------------------------------------------------------------------------------
+
+
+def search(
+    reader: Reader,
+    query: Query,
+    dense: Callable[[], DenseSearch],
+    embedder: Callable[[], Embedder],
+    max_chars: int,
+) -> SearchResult:
+    """The `top_k` best ranges for `query`, in one view of the index.
+
+    Keywords always answer; vectors join when the index and `embedder` agree on the model (it may
+    raise EmbeddingFailed, which becomes a notice). The shown text of all hits stays within
+    `max_chars`. Raises NotFound for an unknown source.
+    """
+    documents = find_scope(reader, query.source)
+    sparse = _sparse(reader, query.text, documents)
+    near, notices = _dense(reader, query.text, documents, dense, embedder)
+    fused = reciprocal_rank_fusion(near, sparse)
+    hits, cut = build_hits(reader, _relevant(fused, query), query.top_k, max_chars)
+    if cut:
+        notices.append(tr("search.cut", count=cut))
+    if not hits:
+        notices.append(_why_nothing(reader, query))
+    return SearchResult(query.text, reader.project, tuple(hits), "\n".join(notices))
+
+
+def _relevant(fused: Sequence[Fused], query: Query) -> list[Fused]:
+    return [hit for hit in fused if hit.relevance >= (query.min_relevance or 0.0)]
+
+
+def _sparse(reader: Reader, text: str, documents: Collection[int] | None) -> list[Ranked]:
+    """Keyword candidates; their relevance is the share of the best possible BM25 score."""
+    terms = list(dict.fromkeys(tokens(text)))
+    found = reader.match(terms, DEPTH, documents)
+    if not found:
+        return []
+    best = _best_possible(reader, terms)
+    return [Ranked(id_, score / best) for id_, score in found]
+
+
+def _best_possible(reader: Reader, terms: Sequence[str]) -> float:
+    """What a block would score that holds every term, many times over (k1 + 1 times the idf)."""
+    from math import log
+
+    total = reader.block_count()
+    frequencies = reader.document_frequencies(terms)
+    # A term that stands nowhere weighs as much as the rarest one that does.
+    idf = (log((total - max(1, df) + 0.5) / (max(1, df) + 0.5)) for df in frequencies.values())
+    return sum(max(1e-6, weight) for weight in idf) * (_BM25_K1 + 1)
+
+
+def _dense(
+    reader: Reader,
+    text: str,
+    documents: Collection[int] | None,
+    dense: Callable[[], DenseSearch],
+    embedder: Callable[[], Embedder],
+) -> tuple[list[Ranked], list[str]]:
+    """Vector candidates, and what must be said about them."""
+    total = reader.block_count()
+    if not total:
+        return [], []
+    vector, notices = _query_vector(reader, text, embedder)
+    if vector is None:
+        return [], notices
+    pending = reader.pending_count()
+    if pending:
+        notices.append(tr("search.behind", done=total - pending, total=total))
+    return _scaled(dense().nearest(reader, vector, DEPTH, documents)), notices
+
+
+def _query_vector(
+    reader: Reader, text: str, embedder: Callable[[], Embedder]
+) -> tuple[Vectors | None, list[str]]:
+    """The question's vector, or the reason why the search is by keyword only."""
+    model = reader.model
+    try:
+        engine = embedder()
+        if model is None:
+            return None, [tr("search.keyword_only.pending")]
+        if engine.fingerprint != model.fingerprint:
+            return None, [tr("search.keyword_only.model", index=model.name, now=engine.name)]
+        return engine.embed_query(text), []
+    except EmbeddingFailed as error:
+        _LOG.warning("%s", error.message)
+        return None, [tr("search.keyword_only", reason=error)]
+
+
+def _scaled(found: Sequence[tuple[int, float]]) -> list[Ranked]:
+    """Cosines as relevance: 0 at the weakest candidate, 1 at equality with the question.
+
+    A model's cosines crowd in a band of its own (e5: 0.75-0.95), so they are read per query.
+    """
+    if not found:
+        return []
+    floor = min(found[-1][1], 1.0 - 1e-6)
+    return [Ranked(id_, (cosine - floor) / (1.0 - floor)) for id_, cosine in found]
+
+
+def _why_nothing(reader: Reader, query: Query) -> str:
+    if not reader.block_count():
+        return tr("search.no_documents")
+    if query.min_relevance:
+        return tr("search.nothing_relevant", value=query.min_relevance)
+    return tr("search.nothing")
+
+
+# -- read_range ----------------------------------------------------------------------------
+
+
+def read_range(
+    reader: Reader,
+    source: str,
+    page: int,
+    line_start: int = 1,
+    line_end: int = -1,
+    context: int = 0,
+    *,
+    max_chars: int,
+) -> Passage:
+    """Lines `line_start` to `line_end` (inclusive, -1: the last) of a page, 1-based.
+
+    `context` adds lines on both sides. The answer stays within `max_chars`, cut on a whole line
+    but never empty; `next` continues it. Raises NotFound and InvalidInput, naming what is valid.
+    """
+    document = find_document(reader, source)
+    stored = _page(reader, document, page)
+    lines = split_lines(stored.text)
+    _check_range(document, page, len(lines), line_start, line_end, context)
+    last = len(lines) if line_end == -1 else min(line_end, len(lines))
+    first, last = max(1, line_start - context), min(len(lines), last + context)
+    shown = fitting(lines[first - 1 : last], max_chars)
+    end = first + shown - 1
+    rest: dict[str, str | int] = {
+        "source": document.source,
+        "page": page,
+        "line_start": end + 1,
+        "line_end": last,
+    }
+    return Passage(
+        source=document.source,
+        version=document.version,
+        page=page,
+        pages=document.pages,
+        page_lines=len(lines),
+        page_kind=stored.kind,
+        line_start=first,
+        line_end=end,
+        lines=tuple(Line(n, lines[n - 1]) for n in range(first, end + 1)),
+        truncated=end < last,
+        next=rest if end < last else {},
+        notice=_passage_notice(stored, len(lines), line_end),
+    )
+
+
+def fitting(lines: Sequence[str], max_chars: int) -> int:
+    """How many of `lines` fit into `max_chars` as numbered lines; at least one."""
+    left = max_chars
+    for count, line in enumerate(lines):
+        left -= len(line) + LINE_OVERHEAD
+        if left < 0:
+            return max(1, count)
+    return len(lines)
+
+
+def _page(reader: Reader, document: Document, number: int) -> Page:
+    page = reader.page(document.id, number) if 1 <= number <= document.pages else None
+    if page is None:
+        raise NotFound(
+            tr("read.page", source=document.source, page=number, pages=document.pages),
+            tr("read.page.hint", source=document.source, pages=document.pages),
+        )
+    return page
+
+
+def _check_range(
+    document: Document, page: int, count: int, start: int, end: int, context: int
+) -> None:
+    where = {"source": document.source, "page": page, "count": count, "start": start, "end": end}
+    hint = tr("read.lines.hint", **where)
+    if not 1 <= start <= count:
+        raise InvalidInput(tr("read.line_start", **where), hint)
+    if end != -1 and end < start:
+        raise InvalidInput(tr("read.line_end", **where), hint)
+    if not 0 <= context <= MAX_CONTEXT:
+        raise InvalidInput(tr("read.context", context=context, limit=MAX_CONTEXT), hint)
+
+
+def _passage_notice(page: Page, count: int, line_end: int) -> str:
+    if not page.text.strip():
+        return tr("read.no_text")
+    if line_end > count:
+        return tr("read.clipped", end=line_end, count=count)
+    return ""

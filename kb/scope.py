@@ -1,0 +1,96 @@
+"""Which documents a call means: an exact source, a unique file name, or a prefix ending in `/`."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING, Final
+
+from kb.errors import InvalidInput, NotFound
+from kb.messages import tr
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kb.catalog import Reader
+    from kb.types import Document
+
+MAX_SOURCE_BYTES: Final = 1_024
+_SUGGESTIONS: Final = 5
+_SIMILAR: Final = 45  # of 100: below it a name is no help
+
+
+def clean_source(name: str) -> str:
+    """`name` as a source: NFC, `/` separators, no leading `./` or `/`.
+
+    Raises InvalidInput when nothing is left, for `..`, control characters, or over 1,024 bytes.
+    """
+    source = unicodedata.normalize("NFC", name).replace("\\", "/").strip()
+    parts = [part for part in source.split("/") if part not in {"", "."}]
+    clean = "/".join(parts)
+    if not clean:
+        raise InvalidInput(tr("source.empty"), tr("source.empty.hint"))
+    if ".." in parts or not clean.isprintable():
+        raise InvalidInput(tr("source.bad", source=ascii(name)[:200]), tr("source.bad.hint"))
+    if len(clean.encode("utf-8", "surrogatepass")) > MAX_SOURCE_BYTES:
+        raise InvalidInput(tr("source.long", limit=MAX_SOURCE_BYTES), tr("source.bad.hint"))
+    return clean
+
+
+def find_document(reader: Reader, source: str) -> Document:
+    """The current document that `source` names exactly, or alone by its file name.
+
+    Raises NotFound, with near names.
+    """
+    name = unicodedata.normalize("NFC", source).strip()
+    if not name:
+        raise InvalidInput(tr("source.empty"), tr("source.empty.hint"))
+    exact = reader.document(name)
+    if exact:
+        return exact
+    sources = reader.sources()
+    named = [s for s in sources if s.rpartition("/")[2] == name]
+    only = reader.document(named[0]) if len(named) == 1 else None
+    if only:
+        return only
+    raise unknown_source(name, sources, named)
+
+
+def find_scope(reader: Reader, source: str | None) -> list[int] | None:
+    """Ids of the documents that `source` means; None for all. Raises NotFound, InvalidInput."""
+    if source is None:
+        return None
+    if not source.strip().endswith("/"):
+        return [find_document(reader, source).id]
+    prefix = unicodedata.normalize("NFC", source).strip().lstrip("/")
+    found = [id_ for id_, d in reader.documents().items() if d.source.startswith(prefix)]
+    if not found:
+        raise unknown_source(prefix, reader.sources(), [])
+    return found
+
+
+def unknown_source(name: str, sources: Sequence[str], named: Sequence[str]) -> NotFound:
+    """The refusal for a source that is not there; `named` are several that share its name."""
+    near = list(named) or near_names(name, sources)
+    shown = name[:200]
+    if not sources:
+        return NotFound(tr("source.none", source=shown), tr("source.none.hint"))
+    if not near:
+        return NotFound(tr("source.unknown", source=shown), tr("source.unknown.hint"))
+    message = "source.several" if named else "source.unknown"
+    names = tr("list.separator").join(f'"{n}"' for n in near[:_SUGGESTIONS])
+    return NotFound(tr(message, source=shown), tr("source.near", names=names))
+
+
+def near_names(name: str, sources: Sequence[str]) -> list[str]:
+    """The sources most like `name`, best first, at most five."""
+    from rapidfuzz import fuzz, process, utils
+
+    found = process.extract(
+        name[:200],
+        sources,
+        scorer=fuzz.WRatio,
+        processor=utils.default_process,
+        limit=_SUGGESTIONS,
+        score_cutoff=_SIMILAR,
+    )
+    return [choice for choice, _score, _index in found]

@@ -1,0 +1,129 @@
+"""Dense search: Chroma's snapshot for the bulk, an exact scan for everything newer (Law 5)."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kb.errors import IndexDamaged
+from kb.vectors.exact import Matrix, decode, scan
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from kb.catalog import Reader
+    from kb.ports import Vectors
+    from kb.vectors.chroma import ChromaIndex, ChromaPlace
+
+_LOG: Final = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Snapshot:
+    """A Chroma as it was when it was opened, and the scan of what it cannot hold."""
+
+    key: tuple[str, str, int]
+    index: ChromaIndex | None
+    tail: Matrix
+
+
+class DenseSearch:
+    """Nearest blocks of one project. Thread-safe; holds the vectors it scans in memory."""
+
+    def __init__(self, place: ChromaPlace, exact_limit: int) -> None:
+        self._place = place
+        self._exact_limit = exact_limit
+        self._lock = threading.Lock()
+        self._all = Matrix()
+        self._snapshot: _Snapshot | None = None
+
+    def nearest(
+        self, reader: Reader, query: Vectors, limit: int, documents: Collection[int] | None = None
+    ) -> list[tuple[int, float]]:
+        """Up to `limit` live blocks as (block id, cosine), nearest first.
+
+        Exact for up to the exact limit of vectors, for a restriction to `documents`, and while
+        Chroma cannot be used.
+        """
+        if documents is not None:
+            return scan(reader.vectors(documents=documents), query, limit)
+        if reader.vector_count() <= self._exact_limit:
+            return self._all.search(reader, query, limit)
+        snapshot = self._current(reader)
+        if snapshot.index is None:
+            return scan(reader.vectors(), query, limit)
+        try:
+            bulk = _live(snapshot.index, reader, query, limit)
+        except IndexDamaged as error:
+            self._distrust(snapshot, error)
+            return scan(reader.vectors(), query, limit)
+        tail = snapshot.tail.search(reader, query, limit)
+        best = {**dict(bulk), **dict(tail)}
+        return sorted(best.items(), key=lambda hit: (-hit[1], hit[0]))[:limit]
+
+    def _current(self, reader: Reader) -> _Snapshot:
+        """The open snapshot, another one when it is of another index or its tail grew large."""
+        key = (reader.meta("uid"), reader.meta("chroma_epoch"), int(reader.meta("chroma_sync")))
+        with self._lock:
+            kept = self._snapshot
+            if kept and kept.key == key:
+                return kept
+            if kept and self._still_serves(kept, key, reader):
+                return kept
+            self._snapshot = self._open(reader, key)
+            return self._snapshot
+
+    def _still_serves(self, kept: _Snapshot, key: tuple[str, str, int], reader: Reader) -> bool:
+        """Whether an older snapshot and a tail of bounded size still make up the index."""
+        if kept.index is None or kept.key[:2] != key[:2] or self._place.url:
+            return False
+        return reader.vector_count(kept.key[2]) <= self._exact_limit
+
+    def _open(self, reader: Reader, key: tuple[str, str, int]) -> _Snapshot:
+        from kb.vectors.chroma import open_index
+
+        tail = Matrix(not_synced_by=key[2])
+        if not key[1]:
+            return _Snapshot(key, None, tail)
+        try:
+            index = open_index(self._place)
+            if is_current(index, reader):
+                return _Snapshot(key, index, tail)
+            _LOG.warning("Chroma of %s does not match the catalogue", self._place.collection)
+        except IndexDamaged as error:
+            _LOG.warning("%s", error.message)
+        return _Snapshot(key, None, tail)
+
+    def _distrust(self, snapshot: _Snapshot, error: IndexDamaged) -> None:
+        """Scan exactly from now on, until another sync has been finished."""
+        _LOG.warning("%s", error.message)
+        with self._lock:
+            self._snapshot = _Snapshot(snapshot.key, None, snapshot.tail)
+
+
+def is_current(index: ChromaIndex, reader: Reader) -> bool:
+    """Whether an opened Chroma is the one the catalogue wrote, whole and in working order.
+
+    May raise IndexDamaged, which says the same.
+    """
+    if index.epoch != reader.meta("chroma_epoch") or index.sync < int(reader.meta("chroma_sync")):
+        return False
+    sample = reader.synced_sample()
+    model = reader.model
+    return not sample or (model is not None and index.finds(decode(sample, model.dimension)))
+
+
+def _live(
+    index: ChromaIndex, reader: Reader, query: Vectors, limit: int
+) -> list[tuple[int, float]]:
+    """The nearest that still exist: asks for more while removed ones crowd them out."""
+    ask = limit * 2
+    while True:
+        found = index.nearest(query, ask)
+        live = reader.blocks([id_ for id_, _cosine in found])
+        kept = [hit for hit in found if hit[0] in live]
+        if len(kept) >= limit or len(found) < ask:
+            return kept[:limit]
+        ask *= 4

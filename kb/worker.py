@@ -1,0 +1,83 @@
+"""One ingest in a process of its own: `python -m kb.worker ingest PATH --source S --project P`.
+
+Answers in JSON lines on stdout: `progress`, then `report` (keywords ready) or `error`, then
+`vectors` when those are ready too. It ends at once when its stdin is closed, so that it never
+outlives whoever started it, however that one died; what was committed stays, and the next run
+goes on from there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import threading
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from kb.app import open_kb
+from kb.errors import KbError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kb.types import Progress
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do one ingest, or only bring the vectors up to date; returns the exit code."""
+    options = _options(arguments)
+    channel = _take_stdout()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+    def tell(progress: Progress) -> None:
+        _send(channel, "progress", asdict(progress))
+
+    try:
+        kb = open_kb()
+        if options.command == "ingest":
+            report = kb.ingest(Path(options.path), options.source, options.project)
+            _send(channel, "report", asdict(report))
+        _send(channel, "vectors", asdict(kb.update(options.project, tell)))
+    except KbError as error:
+        kind = type(error).__name__
+        _send(channel, "error", {"kind": kind, "message": error.message, "hint": error.hint})
+        return error.exit_code
+    return 0
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m kb.worker", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    ingest = commands.add_parser("ingest")
+    ingest.add_argument("path")
+    ingest.add_argument("--source", required=True)
+    ingest.add_argument("--project")
+    commands.add_parser("update").add_argument("--project")
+    return parser.parse_args(arguments)
+
+
+def _take_stdout() -> TextIO:
+    """Stdout for the events alone: whatever libraries print goes to stderr."""
+    sys.stdout.flush()
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return channel
+
+
+def _send(channel: TextIO, event: str, fields: dict[str, Any]) -> None:
+    channel.write(json.dumps({"event": event, **fields}) + "\n")
+    channel.flush()
+
+
+def _end_with_parent() -> None:
+    # os.read, not sys.stdin: its lock would hold up the interpreter's exit.
+    while os.read(0, 4096):
+        pass
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
