@@ -18,9 +18,7 @@ def read_text(path: Path, name: str) -> Decoded:
     decoded = decode(path.read_bytes())
     if decoded is None:
         suffixes = " ".join(Registry().suffixes)
-        raise Refused(
-            tr("parse.binary", name=name), tr("parse.binary_hint", suffixes=suffixes)
-        )
+        raise Refused(tr("parse.binary", name=name), tr("parse.binary_hint", suffixes=suffixes))
     if not decoded.text.strip():
         raise Refused(tr("parse.no_text", name=name), tr("parse.empty_hint"))
     return decoded
