@@ -70,10 +70,14 @@ class Listing:
 
 
 class KnowledgeBase:
-    """Everything a caller can do. Thread-safe; nothing is opened before it is used."""
+    """Everything a caller can do. Thread-safe; nothing is opened before it is used.
 
-    def __init__(self, settings: Settings) -> None:
+    `embedder` stands in for the configured one.
+    """
+
+    def __init__(self, settings: Settings, embedder: Embedder | None = None) -> None:
         self.settings = settings
+        self._given_embedder = embedder
         self._projects: dict[str, Project] = {}
         self._lock = threading.Lock()
         set_language(settings.lang)
@@ -204,7 +208,7 @@ class KnowledgeBase:
     def _embedder(self) -> Embedder | None:
         from kb.embedding import open_embedder
 
-        return open_embedder(self.settings)
+        return self._given_embedder or open_embedder(self.settings)
 
     def _embedder_or_reason(self) -> tuple[Embedder | None, str]:
         from kb.embedding import missing_embedder_hint

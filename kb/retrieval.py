@@ -80,7 +80,7 @@ def search(
     """
     documents = find_scope(reader, query.source)
     sparse = _sparse(reader, query.text, documents)
-    near, notices = _dense(reader, query.text, documents, dense, embedder)
+    near, notices = nearest(reader, query.text, documents, dense, embedder)
     fused = reciprocal_rank_fusion(near, sparse)
     hits, cut = build_hits(reader, _relevant(fused, query), query.top_k, max_chars)
     if cut:
@@ -115,7 +115,7 @@ def _best_possible(reader: Reader, terms: Sequence[str]) -> float:
     return sum(max(1e-6, weight) for weight in idf) * (_BM25_K1 + 1)
 
 
-def _dense(
+def nearest(
     reader: Reader,
     text: str,
     documents: Collection[int] | None,
@@ -148,7 +148,7 @@ def _query_vector(
             return None, [tr("search.keyword_only.model", index=model.name, now=engine.name)]
         return engine.embed_query(text), []
     except EmbeddingFailed as error:
-        _LOG.warning("%s", error.message)
+        _LOG.debug("%s", error.message)  # the notice says it in every answer
         return None, [tr("search.keyword_only", reason=error)]
 
 
