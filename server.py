@@ -31,10 +31,9 @@ from kb.jobs import Jobs, stage_name
 from kb.messages import set_language, tr
 from kb.render import call_text
 from kb.serving.arguments import Argument
+from kb.serving.options import needs_token, parse
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser
-
     from fastmcp import FastMCP
 
     from kb.serving.tools import Answer
@@ -215,7 +214,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{tr('config.bad', names=names)}\n{tr('config.bad.hint')}\n")
         return 2
     set_language(settings.lang)
-    options = _parser().parse_args(argv)
+    options = parse(argv, WIRE.text())
+    token = settings.http_token.get_secret_value()
+    if needs_token(options) and not token:
+        sys.stderr.write(tr("tool.http.need_token", host=options.host) + "\n")
+        return 2
     _disarm_fastmcp()
     # Importing FastMCP makes a million objects that stay: collecting meanwhile costs 15 % more.
     gc.disable()
@@ -225,7 +228,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.http:
         from kb.serving.web import serve_http
 
-        token = settings.http_token.get_secret_value()
         return serve_http(server, options.host, options.port, token, options.allow_host)
     asyncio.run(stdio.serve_stdio(server, WIRE))
     return 0
@@ -243,19 +245,6 @@ def _disarm_fastmcp() -> None:
     os.environ["FASTMCP_CHECK_FOR_UPDATES"] = "off"
     os.environ["FASTMCP_LOG_LEVEL"] = "WARNING"
     os.environ["FASTMCP_ENABLE_RICH_LOGGING"] = "false"
-
-
-def _parser() -> ArgumentParser:
-    from argparse import ArgumentParser
-
-    parser = ArgumentParser("server.py", description=tr("tool.server.about"))
-    parser.add_argument("--http", action="store_true", help=tr("tool.server.http"))
-    parser.add_argument("--host", default="127.0.0.1", help=tr("tool.server.host"))
-    parser.add_argument("--port", type=int, default=8000, help=tr("tool.server.port"))
-    parser.add_argument(
-        "--allow-host", action="append", default=[], help=tr("tool.server.allow_host")
-    )
-    return parser
 
 
 if __name__ == "__main__":

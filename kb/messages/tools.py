@@ -63,18 +63,18 @@ TABLE: dict[str, tuple[str, str]] = {
     "tool.read_range.description": (
         (
             "按 source、page、行号读取原文，逐行编号，一字不差。两步走的第二步：先 search 定位，"
-            "再用本工具精读，作答时注明文件、页、行。内容过长时按整行截断，"
+            "再用 read_range 精读，作答时注明文件、页、行。内容过长时按整行截断，"
             "结尾给出续读的调用，照抄即可。"
         ),
         (
             "Read exact numbered lines of a page. Second of two steps: search to locate, then "
-            "read_range to read exactly; cite file, page and lines. A long answer is cut at a "
-            "whole line and ends with the call that continues it."
+            "read_range to read exactly; cite file, page and lines. A cut answer "
+            "ends with the call that continues it."
         ),
     ),
     "tool.read_range.source": (
         "文档的完整名称，照抄 search 或 list_sources 给出的",
-        "Full document name as search or list_sources gives it",
+        "Document name from search or list_sources",
     ),
     "tool.read_range.page": ("页码，从 1 开始", "Page, from 1"),
     "tool.read_range.line_start": ("起始行，从 1 开始", "First line, from 1"),
@@ -82,7 +82,7 @@ TABLE: dict[str, tuple[str, str]] = {
         "结束行（含），-1 为页末",
         "Last line, inclusive; -1: end of page",
     ),
-    "tool.read_range.context": ("前后各多读几行", "Extra lines before and after"),
+    "tool.read_range.context": ("前后各多读几行", "Extra lines around"),
     "tool.read.head": (
         "《{source}》 版本 {version} · {page}，全文 {pages} 页 · 第{lines}行，本页 {page_lines} 行",
         "{source} version {version} · {page} of {pages} · lines {lines} of {page_lines}",
@@ -92,23 +92,23 @@ TABLE: dict[str, tuple[str, str]] = {
     "tool.ingest_file.title": ("导入文档", "Ingest a document"),
     "tool.ingest_file.description": (
         (
-            "把一个文档导入知识库（pdf、docx、txt、md）。之后用 search 定位、read_range 精读。"
-            "同样内容再导入不会重复；内容变了则换成新版本。时间长时返回 state=running："
-            "用同样的参数再调用一次即继续等待。"
+            "把一个文档导入知识库（pdf、docx、txt、md）。之后用 search 定位、"
+            "read_range 精读，作答注明文件、页、行。同样内容再导入不会重复；"
+            "内容变了则换成新版本。时间长时返回 state=running：用同样的参数再调用一次即继续等待。"
         ),
         (
-            "Add one document (pdf, docx, txt, md); then search locates in it and read_range "
-            "reads it. Same content: no change; changed content: a new version. state=running: "
-            "call again with the same arguments to keep waiting."
+            "Add one document (pdf, docx, txt, md); then search to locate, read_range to read "
+            "exactly, cite file, page and lines. Changed content becomes a new version. "
+            "state=running: call again with the same arguments to keep waiting."
         ),
     ),
     "tool.ingest_file.path": (
         "文档仓中的对象键（如 政策/规划.pdf），或允许目录内的本地路径",
-        "Object key in the document store (policy/plan.pdf), or a local path in an allowed folder",
+        "Object key (policy/plan.pdf) or local path in an allowed folder",
     ),
     "tool.ingest_file.source_name": (
         "以此名称收录，空则由 path 得出",
-        "Name to store it under; empty: taken from path",
+        "Name to store it under; empty: from path",
     ),
     "tool.ingest.ingested": (
         "已导入：{source}（版本 {version}），关键词检索与精读现在即可用。",
@@ -164,7 +164,7 @@ TABLE: dict[str, tuple[str, str]] = {
     ),
     "tool.list_sources.query": (
         "名称中包含或相近的文字，空为全部",
-        "Part of a name or close to one; empty: all",
+        "Part of a name; empty: all",
     ),
     "tool.list.head": (
         "项目 {project} 共 {total} 个文档，列出 {shown} 个",

@@ -9,7 +9,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from types import FrameType
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, cast
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, cast
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
@@ -40,6 +40,13 @@ class Wire:
         return (
             os.fdopen(self._fd_in, "rb", closefd=False),
             os.fdopen(self.fd_out, "wb", closefd=False),
+        )
+
+    def text(self) -> IO[str]:
+        """The pipe that the client reads, for a person: the help of the command line."""
+        encoding = getattr(sys.__stdout__, "encoding", None)
+        return os.fdopen(
+            self.fd_out, "w", encoding=encoding, errors="backslashreplace", closefd=False
         )
 
 

@@ -7,7 +7,6 @@ import hmac
 import socket
 import sys
 from collections.abc import Iterator, Sequence
-from ipaddress import ip_address
 from typing import Any, Final
 
 import uvicorn
@@ -65,27 +64,19 @@ def http_app(
     )
 
 
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach `host`."""
-    try:
-        return ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 def serve_http(
     server: FastMCP[Any], host: str, port: int, token: str, allowed_hosts: Sequence[str] = ()
 ) -> int:
     """Serve until a signal ends the process. Returns an exit code when it cannot start.
 
-    2: an address beyond this machine without a token; 1: the address cannot be bound.
+    1: the address cannot be bound. A `token` is a must where others can reach `host`:
+    see `options.needs_token`.
     """
-    if not is_loopback(host) and not token:
-        return _fail(tr("tool.http.need_token", host=host), 2)
     try:
         listening = _listen(host, port)
     except (OSError, OverflowError) as error:
-        return _fail(tr("tool.http.cannot_bind", host=host, port=port, error=error), 1)
+        _say(tr("tool.http.cannot_bind", host=host, port=port, error=error))
+        return 1
     shown = f"[{host}]" if ":" in host else host
     port = listening.getsockname()[1]
     _say(tr("tool.http.listening", url=f"http://{shown}:{port}{PATH}"))
@@ -109,11 +100,6 @@ def _listen(host: str, port: int) -> socket.socket:
     host = host.strip("[]")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     return socket.create_server((host, port), family=family)
-
-
-def _fail(text: str, code: int) -> int:
-    _say(text)
-    return code
 
 
 def _say(text: str) -> None:
