@@ -8,7 +8,7 @@ Chinese, is turned first and needs no rule of its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -24,8 +24,8 @@ _WORD_GAP: Final = 0.15
 _HAN_GAP: Final = 0.6
 _SAME_LINE: Final = 0.5
 _MOST_OVERLAP: Final = 0.55
-_TWICE: Final = 1.5
-"""Copies this close, in points, are one text drawn twice (fake bold, shadows)."""
+_SAME_PLACE: Final = 0.7
+_BAND: Final = 10.0
 
 _WIDE_CHAR: Final = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef]")
 _RIGHT_TO_LEFT: Final = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
@@ -66,7 +66,8 @@ class _Row:
             return False
         return _share_line(self.parts[-1], new) and all(_beside(p, new) for p in self.parts)
 
-    def line(self) -> Line:
+    def line(self, divider: str) -> Line:
+        """The parts by position, `divider` between those far apart."""
         parts = sorted(self.parts, key=lambda part: part.box[0])
         if _is_right_to_left("".join(part.text for part in parts)):
             parts.reverse()
@@ -74,7 +75,7 @@ class _Row:
         cell = CLOSE_GAP if max(gaps, default=0) > WIDE_GAP else WIDE_GAP
         text = parts[0].text
         for before, after, gap in zip(parts, parts[1:], gaps, strict=False):
-            text += _separator(before.text, after.text, gap, cell) + after.text
+            text += _separator(before.text, after.text, gap, cell, divider) + after.text
         return Line(text, union(part.box for part in parts))
 
 
@@ -89,19 +90,19 @@ def clean(text: str, box: Box, *, level: bool = True) -> Fragment | None:
     return Fragment(bare, (box[0] + unit * lead, box[1], end, box[3]), level)
 
 
-def join(fragments: Iterable[Fragment]) -> list[Line]:
+def join(fragments: Iterable[Fragment], divider: str = CELL) -> list[Line]:
     """Lines of `fragments`, in their order; what stands on one line is put together by x."""
     rows: list[_Row] = []
     for fragment in _without_copies(fragments):
         if not (rows and rows[-1].takes(fragment)):
             rows.append(_Row())
         rows[-1].parts.append(fragment)
-    return [row.line() for row in rows]
+    return [row.line(divider) for row in rows]
 
 
 def join_cell(fragments: Iterable[Fragment]) -> list[Line]:
     """Lines of one cell: a place without columns, so position alone says the order."""
-    return join(sorted(fragments, key=lambda part: part.box[1] + part.box[3]))
+    return join(sorted(fragments, key=lambda part: part.box[1] + part.box[3]), " ")
 
 
 def in_reading_order(lines: list[Line]) -> list[Line]:
@@ -136,18 +137,35 @@ def is_wide(char: str) -> bool:
     return bool(_WIDE_CHAR.match(char))
 
 
-def _without_copies(fragments: Iterable[Fragment]) -> Iterator[Fragment]:
-    seen: dict[str, list[Box]] = {}
+def _without_copies(fragments: Iterable[Fragment]) -> list[Fragment]:
+    """Each text once where it is drawn again in the same place, whole or in part (fake bold)."""
+    kept: list[Fragment] = []
+    bands: dict[int, list[int]] = {}
     for fragment in fragments:
-        boxes = seen.setdefault(fragment.text, [])
-        if any(_is_copy(box, fragment.box) for box in boxes):
-            continue
-        boxes.append(fragment.box)
-        yield fragment
+        band = int((fragment.box[1] + fragment.box[3]) / 2 // _BAND)
+        near = [i for b in (band - 1, band, band + 1) for i in bands.get(b, ())]
+        twin = next((i for i in near if _is_copy(kept[i], fragment)), None)
+        if twin is None:
+            bands.setdefault(band, []).append(len(kept))
+            kept.append(fragment)
+        elif len(fragment.text) > len(kept[twin].text):
+            kept[twin] = fragment
+    return kept
 
 
-def _is_copy(one: Box, two: Box) -> bool:
-    return all(abs(a - b) < _TWICE for a, b in zip(one, two, strict=True))
+def _is_copy(one: Fragment, two: Fragment) -> bool:
+    if _covered(one.box, two.box) <= _SAME_PLACE:
+        return False
+    short, long = sorted(("".join(one.text.split()), "".join(two.text.split())), key=len)
+    return short in long
+
+
+def _covered(one: Box, two: Box) -> float:
+    """The share of the smaller box that lies in the other."""
+    width = _overlap(one[0], one[2], two[0], two[2])
+    height = _overlap(one[1], one[3], two[1], two[3])
+    smaller = min((box[2] - box[0]) * (box[3] - box[1]) for box in (one, two))
+    return max(width, 0) * max(height, 0) / max(smaller, 1e-6)
 
 
 def _share_line(one: Fragment, two: Fragment) -> bool:
@@ -167,12 +185,12 @@ def _gap(before: Fragment, after: Fragment) -> float:
     return space / max(min(before.height, after.height), 1.0)
 
 
-def _separator(before: str, after: str, gap: float, cell: float) -> str:
-    """What stands between two texts, `cell` being the least gap between cells."""
+def _separator(before: str, after: str, gap: float, cell: float, divider: str) -> str:
+    """What stands between two texts; beyond a gap of `cell` it is the `divider`."""
     wide = is_wide(before[-1]) or is_wide(after[0])
     spaced_title = wide and len(before) == len(after) == 1
     if gap > cell and not spaced_title:
-        return CELL
+        return divider
     return " " if gap > (_HAN_GAP if wide else _WORD_GAP) else ""
 
 
