@@ -1,0 +1,342 @@
+"""A walk over the body of a Word document, by local names.
+
+What a reader of the document sees, once: insertions but not deletions, field results but not codes,
+the Choice of alternate content but not its Fallback, text boxes after the paragraph that holds
+them. Elements that nothing here knows are walked through, so their text is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from kb.messages import tr
+from kb.parsers.docx_package import Package
+from kb.parsers.docx_styles import Styles, child, local, value
+from kb.parsers.pdf_lines import CELL
+from kb.types import ElementKind
+
+_DROPPED: Final = frozenset(
+    {
+        *("del", "moveFrom", "delText", "instrText", "delInstrText", "Fallback"),
+        *("pPr", "tblPr", "tblGrid", "trPr", "tcPr", "sectPr", "sdtPr", "sdtEndPr", "rubyPr"),
+        *("annotationRef", "footnoteRef", "endnoteRef", "separator", "continuationSeparator"),
+    }
+)
+_CHARS: Final = {"tab": "\t", "ptab": "\t", "cr": "\n", "noBreakHyphen": "-", "softHyphen": ""}
+_SPACES: Final = re.compile(r"[\n\r\t\f]+")
+_PAGE: Final = "\f"
+"""Stands in a paragraph's text for a page break; XML text cannot hold the character itself."""
+_MARKS: Final = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
+
+
+@dataclass(slots=True)
+class TextLine:
+    """One line. `run` tells tables that touch apart; `notes` are the notes it refers to."""
+
+    text: str
+    kind: ElementKind = "paragraph"
+    level: int = 0
+    run: tuple[str, int] = ("", 0)
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.run = self.run if self.run[0] else (self.kind, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """The page ends here."""
+
+
+@dataclass(slots=True)
+class _Field:
+    """An open field: its code is not text, its result is."""
+
+    state: Literal["code", "result"] = "code"
+
+
+class Body:
+    """Reads one document. `notes` has the lines of every note, by kind and id."""
+
+    def __init__(self, package: Package) -> None:
+        self._package = package
+        self._styles = Styles(package.part("styles"))
+        self._root = package.main()
+        self._fields: list[_Field] = []
+        self._boxes: list[Any] = []
+        self._cited: list[str] = []
+        self._carry = ""
+        self._tables = 0
+        self._hidden = 0
+        self._embedded = 0
+        self._sections = _section_types(self._root)
+        self.notes = self._read_notes()
+
+    def read(self) -> list[TextLine | Break]:
+        """Lines and page breaks of the body, in order."""
+        return list(self._blocks(self._root))
+
+    def headers(self) -> list[str]:
+        """Texts of all headers, each once."""
+        return self._margin("header")
+
+    def footers(self) -> list[str]:
+        """Texts of all footers, each once."""
+        return self._margin("footer")
+
+    def warnings(self) -> tuple[str, ...]:
+        """What was left out."""
+        comments = self._package.part("comments")
+        count = 0 if comments is None else sum(local(e) == "comment" for e in comments)
+        found = (
+            ("parse.warn_hidden", self._hidden),
+            ("parse.warn_comments", count),
+            ("parse.warn_embedded", self._embedded),
+        )
+        return tuple(tr(key, count=number) for key, number in found if number)
+
+    # Blocks
+
+    def _blocks(self, parent: Any) -> Iterator[TextLine | Break]:
+        """Lines of the paragraphs and tables in `parent`, through every wrapper."""
+        for element in parent:
+            name = local(element)
+            if name == "p":
+                yield from self._paragraph(element)
+            elif name == "tbl":
+                yield from self._table(element)
+            elif name == "altChunk":
+                self._embedded += 1
+            elif name == "AlternateContent":
+                yield from self._blocks(_alternative(element))
+            elif name not in _DROPPED:
+                yield from self._blocks(element)
+
+    def _paragraph(self, element: Any) -> Iterator[TextLine | Break]:
+        properties = child(element, "pPr")
+        if self._styles.breaks_before(properties):
+            yield Break()
+        text = self._carry + self._text(element)
+        self._carry = ""
+        for field in self._fields:  # a code that never ends must not swallow the document
+            field.state = "result"
+        if _is_merged(properties):
+            self._carry = text
+            return
+        yield from self._lines(text, self._styles.level(properties))
+        yield from self._text_boxes()
+        if child(properties, "sectPr") is not None and self._next_section_breaks():
+            yield Break()
+
+    def _lines(self, text: str, level: int) -> Iterator[TextLine | Break]:
+        """Lines of a paragraph: a break alone makes no empty line beside it."""
+        kind: ElementKind = "heading" if level else "paragraph"
+        cited, self._cited = tuple(self._cited), []
+        parts = text.split(_PAGE)
+        for place, part in enumerate(parts):
+            if place:
+                yield Break()
+            if not part.strip() and len(parts) > 1:
+                continue
+            for line in part.split("\n"):
+                shown = kind if line.strip() else "paragraph"
+                yield TextLine(line.rstrip(), shown, level if line.strip() else 0, notes=cited)
+                cited = ()
+
+    def _text_boxes(self) -> Iterator[TextLine | Break]:
+        boxes, self._boxes = self._boxes, []
+        for box in boxes:
+            for item in self._blocks(box):
+                if isinstance(item, TextLine) and item.text.strip():
+                    yield item
+
+    def _next_section_breaks(self) -> bool:
+        """A section says how it starts itself: the next one's type decides."""
+        following = self._sections.pop(0) if self._sections else "nextPage"
+        return following not in {"continuous", "nextColumn"}
+
+    # Tables
+
+    def _table(self, table: Any) -> Iterator[TextLine | Break]:
+        self._tables += 1
+        run = ("table", self._tables)
+        for row in _through(table, "tr"):
+            if _has(row, "trPr", "del"):
+                continue
+            text = CELL.join(self._cell(cell) for cell in _through(row, "tc"))
+            if _PAGE in text:
+                yield Break()
+                text = text.replace(_PAGE, "")
+            cited, self._cited = tuple(self._cited), []
+            if text.replace("|", "").strip():
+                yield TextLine(text.strip(), "table", run=run, notes=cited)
+
+    def _cell(self, cell: Any) -> str:
+        """A cell's text in order, on one line; the rest of a vertically merged cell is empty."""
+        merged = child(child(cell, "tcPr"), "vMerge")
+        if merged is not None and value(merged, "val") in {"", "continue"}:
+            return ""
+        if _has(cell, "tcPr", "cellDel"):
+            return ""
+        texts = [*self._cell_texts(cell)]
+        return " ".join(" ".join(texts).replace("\t", "\n").split("\n")).strip(" ")
+
+    def _cell_texts(self, parent: Any) -> Iterator[str]:
+        for item in self._blocks(parent):
+            if isinstance(item, Break):
+                yield _PAGE
+                continue
+            self._cited += item.notes
+            if item.text.strip():
+                yield item.text.replace(CELL, " ") if item.kind == "table" else item.text
+
+    # Text
+
+    def _text(self, parent: Any) -> str:
+        return "".join(self._pieces(parent))
+
+    def _pieces(self, parent: Any) -> Iterator[str]:
+        """The visible text of everything inside `parent`; text boxes are put aside."""
+        for element in parent:
+            name = local(element)
+            if name == "r":
+                yield self._run(element)
+            elif name == "AlternateContent":
+                yield from self._pieces(_alternative(element))
+            elif name == "txbxContent":
+                self._boxes.append(element)
+            elif name == "ruby":
+                yield self._ruby(element)
+            elif name in {"fldChar", "br", "sym", *_MARKS}:
+                yield self._special(name, element)
+            elif name == "lastRenderedPageBreak":
+                yield _PAGE
+            elif name == "t":
+                yield self._shown(_SPACES.sub(" ", element.text or ""))
+            elif name in _CHARS:
+                yield self._shown(_CHARS[name])
+            elif name not in _DROPPED:
+                yield from self._pieces(element)
+
+    def _run(self, run: Any) -> str:
+        text = self._text(run)
+        if _is_hidden(child(run, "rPr")) and text.strip():
+            self._hidden += len(text)
+            return ""
+        return text
+
+    def _shown(self, text: str) -> str:
+        """`text`, or nothing inside the code of a field."""
+        return "" if any(field.state == "code" for field in self._fields) else text
+
+    def _special(self, name: str, element: Any) -> str:
+        if name == "fldChar":
+            return self._field(value(element, "fldCharType"))
+        if name == "br":
+            return _PAGE if value(element, "type") == "page" else self._shown("\n")
+        if name == "sym":
+            return self._shown(_symbol(value(element, "char")))
+        return self._mark(_MARKS[name], value(element, "id"))
+
+    def _field(self, kind: str) -> str:
+        if kind == "begin":
+            self._fields.append(_Field())
+        elif kind == "separate" and self._fields:
+            self._fields[-1].state = "result"
+        elif kind == "end" and self._fields:
+            self._fields.pop()
+        return ""
+
+    def _mark(self, role: str, number: str) -> str:
+        ref = f"{role}:{number}"
+        if ref not in self.notes:
+            return ""
+        self._cited.append(ref)
+        return self._shown(_label(role, number))
+
+    def _ruby(self, element: Any) -> str:
+        """Base text, then its reading in brackets."""
+        base = self._text(child(element, "rubyBase") or ())
+        reading = self._text(child(element, "rt") or ())
+        return f"{base}（{reading}）" if reading else base
+
+    # Other parts
+
+    def _read_notes(self) -> dict[str, list[str]]:
+        self.notes = {}
+        result = {}
+        for role in ("footnotes", "endnotes"):
+            root = self._package.part(role)
+            for note in root if root is not None else ():
+                if local(note) and value(note, "type") in {"", "normal"}:
+                    number = value(note, "id")
+                    result[f"{role}:{number}"] = self._note(note, _label(role, number))
+        return result
+
+    def _note(self, note: Any, label: str) -> list[str]:
+        lines = self._plain_lines(note)
+        return [f"{label} {line}" if place == 0 else line for place, line in enumerate(lines)]
+
+    def _plain_lines(self, root: Any) -> list[str]:
+        lines = [item.text.strip() for item in self._blocks(root) if isinstance(item, TextLine)]
+        return [line for line in lines if line]
+
+    def _margin(self, role: str) -> list[str]:
+        roots = self._package.parts(role).values()
+        return list(dict.fromkeys(line for root in roots for line in self._plain_lines(root)))
+
+
+def _label(role: str, number: str) -> str:
+    """How a note is marked in the text and where it stands."""
+    return f"[{number}]" if role == "footnotes" else f"[e{number}]"
+
+
+def _alternative(element: Any) -> Any:
+    """The first Choice of alternate content, its Fallback only when there is none."""
+    choice = child(element, "Choice")
+    if choice is not None:
+        return choice
+    fallback = child(element, "Fallback")
+    return () if fallback is None else fallback
+
+
+def _through(parent: Any, wanted: str) -> Iterator[Any]:
+    """Rows of a table or cells of a row, through content controls and tracked insertions."""
+    for element in parent:
+        name = local(element)
+        if name == wanted:
+            yield element
+        elif name not in _DROPPED and name not in {"tr", "tc", "p", "tbl"}:
+            yield from _through(element, wanted)
+
+
+def _has(element: Any, properties: str, name: str) -> bool:
+    return child(child(element, properties), name) is not None
+
+
+def _is_merged(properties: Any) -> bool:
+    """Whether the paragraph's own mark is deleted: it runs into the next one."""
+    mark = child(properties, "rPr")
+    return child(mark, "del") is not None or child(mark, "moveFrom") is not None
+
+
+def _is_hidden(properties: Any) -> bool:
+    vanish = child(properties, "vanish")
+    return vanish is not None and value(vanish, "val") not in {"0", "false", "off"}
+
+
+def _symbol(code: str) -> str:
+    """The character of w:sym; symbol fonts use F000-F0FF, which says nothing without the font."""
+    try:
+        return chr(int(code, 16))
+    except (ValueError, OverflowError):
+        return ""
+
+
+def _section_types(root: Any) -> list[str]:
+    """How each section but the first starts, in order."""
+    sections = [e for e in root.iter() if local(e) == "sectPr" and local(e.getparent()) != "sectPrChange"]
+    return [value(child(section, "type"), "val") or "nextPage" for section in sections[1:]]

@@ -1,0 +1,98 @@
+"""The parts of an OOXML package, by role rather than by file name."""
+
+from __future__ import annotations
+
+import posixpath
+import zipfile
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from kb.messages import tr
+from kb.parsers.checks import damaged
+
+
+class Package:
+    """An open .docx. Parts are found through relations, whose types end alike in all editions."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self._name = name
+        self.warnings: list[str] = []
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except zipfile.BadZipFile as error:
+            raise damaged(name, tr("parse.reason_zip")) from error
+        self._names = {info.filename.lower(): info.filename for info in self._zip.infolist()}
+        self._main_path = next(iter(self._targets("", "officeDocument").values()), "")
+
+    def __enter__(self) -> Package:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._zip.close()
+
+    def main(self) -> Any:
+        """Root of the document part. Raises Refused when it is missing or broken."""
+        root = self._root(self._main_path)
+        if root is None:
+            part = self._main_path or "word/document.xml"
+            raise damaged(self._name, tr("parse.reason_part", part=part))
+        return root
+
+    def part(self, role: str) -> Any | None:
+        """Root of the part that the document names as `styles`, `footnotes`, … or None."""
+        return next(iter(self.parts(role).values()), None)
+
+    def parts(self, role: str) -> dict[str, Any]:
+        """Roots of all readable parts of one role, by relation id; the others give a warning."""
+        result = {}
+        for ref, target in self._targets(self._main_path, role).items():
+            root = self._optional(target)
+            if root is not None:
+                result[ref] = root
+        return result
+
+    def _optional(self, target: str) -> Any | None:
+        from kb.errors import Refused
+
+        try:
+            root = self._root(target)
+        except Refused:
+            root = None
+        if root is None:
+            self.warnings.append(tr("parse.warn_part", part=target[:100]))
+        return root
+
+    def _targets(self, source: str, role: str) -> dict[str, str]:
+        """Part names by relation id, for the relations of `source` whose type ends in `role`."""
+        folder, base = posixpath.split(source)
+        relations = self._root(posixpath.join(folder, "_rels", f"{base}.rels"))
+        found = {}
+        for relation in relations if relations is not None else ():
+            if not isinstance(relation.tag, str) or relation.get("TargetMode") == "External":
+                continue
+            if relation.get("Type", "").rsplit("/", 1)[-1] == role:
+                target = posixpath.join("/", folder, relation.get("Target", ""))
+                found[relation.get("Id", "")] = posixpath.normpath(target).lstrip("/")
+        return found
+
+    def _root(self, part: str) -> Any | None:
+        """The parsed part, None when there is none. Raises Refused when it is not valid XML."""
+        from lxml import etree
+
+        member = self._names.get(part.lower())
+        if member is None:
+            return None
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
+        try:
+            with self._zip.open(member) as file:
+                return etree.parse(file, parser).getroot()
+        except etree.XMLSyntaxError as error:
+            raise damaged(self._name, tr("parse.reason_xml")) from error
+        except (zipfile.BadZipFile, EOFError, ValueError, OSError, NotImplementedError) as error:
+            raise damaged(self._name, tr("parse.reason_zip")) from error

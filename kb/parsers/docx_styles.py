@@ -1,0 +1,77 @@
+"""Paragraph styles of a Word document: which are headings, and small helpers for its XML."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+_HEADING: Final = re.compile(r"(?:heading|标题)\s*([1-9])", re.IGNORECASE)
+_MOST_LEVELS: Final = 9
+
+
+class Styles:
+    """The styles part, or none. Levels count from 1; 0 is body text."""
+
+    def __init__(self, root: Any | None) -> None:
+        self._styles = {}
+        for style in root if root is not None else ():
+            if local(style) == "style":
+                self._styles[value(style, "styleId")] = style
+
+    def level(self, properties: Any | None) -> int:
+        """Heading level of a paragraph by its own outline level or its style's."""
+        own = _outline(properties)
+        if own is not None:
+            return own
+        return self._style_level(value(child(properties, "pStyle"), "val"), depth=0)
+
+    def breaks_before(self, properties: Any | None) -> bool:
+        """Whether the paragraph starts a new page by itself or by its style."""
+        own = child(properties, "pageBreakBefore")
+        if own is None:
+            style = self._styles.get(value(child(properties, "pStyle"), "val"))
+            own = child(child(style, "pPr"), "pageBreakBefore")
+        return own is not None and value(own, "val") not in {"0", "false", "off"}
+
+    def _style_level(self, style_id: str, depth: int) -> int:
+        style = self._styles.get(style_id)
+        if style is None or depth > _MOST_LEVELS:
+            return 0
+        own = _outline(child(style, "pPr"))
+        if own is not None:
+            return own
+        named = _HEADING.fullmatch(value(child(style, "name"), "val"))
+        if named:
+            return int(named.group(1))
+        return self._style_level(value(child(style, "basedOn"), "val"), depth + 1)
+
+
+def local(element: Any) -> str:
+    """The name of an element without its namespace; empty for comments and instructions."""
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+
+
+def child(element: Any | None, name: str) -> Any | None:
+    """The first child of that local name, None when there is none (or no element)."""
+    if element is None:
+        return None
+    return next((item for item in element if local(item) == name), None)
+
+
+def value(element: Any | None, name: str) -> str:
+    """The attribute of that local name, empty when there is none (or no element)."""
+    if element is None:
+        return ""
+    for key, text in element.attrib.items():
+        if key.rpartition("}")[2] == name:
+            return str(text)
+    return ""
+
+
+def _outline(properties: Any | None) -> int | None:
+    """Level by w:outlineLvl, where 0 is the first and 9 is body text; None when it says nothing."""
+    text = value(child(properties, "outlineLvl"), "val")
+    if not text.isdigit():
+        return None
+    return int(text) + 1 if int(text) < _MOST_LEVELS else 0
