@@ -47,8 +47,9 @@ def download_model(name: str, model_dir: Path, on_progress: OnBytes | None = Non
     """The folder of model `name` ("": the default) below `model_dir`, fetched unless it is there.
 
     `name` is one of the known models or any hub repository with an ONNX file. The files arrive in a
-    hidden folder, where an interrupted download goes on later, are checked by embedding a text, and
-    only then get their name. `HF_ENDPOINT` names a mirror. Raises EmbeddingFailed.
+    hidden folder, are checked by embedding a text, and only then get their name. A broken
+    connection is taken up where it broke; after a failure, files that are complete are not fetched
+    again. `HF_ENDPOINT` names a mirror. Raises EmbeddingFailed.
     """
     name = name or DEFAULT_MODEL
     target = model_dir / short_name(name)
@@ -202,13 +203,12 @@ def _without(values: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
 def _failed(name: str, model_dir: Path, error: Exception) -> EmbeddingFailed:
     from huggingface_hub import constants
 
-    lines = str(error).splitlines() or [""]
     return EmbeddingFailed(
         tr(
             "embed.download_failed",
             repo=name,
             endpoint=constants.ENDPOINT,
-            error=f"{type(error).__name__}: {lines[0]}",
+            error=f"{type(error).__name__}: {str(error).partition(chr(10))[0]}",
         ),
         tr("embed.download_failed_hint", folder=model_dir),
     )

@@ -171,13 +171,13 @@ TABLE: dict[str, tuple[str, str]] = {
     ),
     "embed.download_failed_hint": (
         (
-            "再执行一次会接着下载。网络到不了时，把环境变量 HF_ENDPOINT 设为镜像地址再试；"
-            "或在别的机器下载后，把 ONNX 文件和 tokenizer.json 放进 {folder}。"
+            "可以再执行一次，已完整的文件不再下载。网络到不了时，把环境变量 HF_ENDPOINT "
+            "设为镜像地址再试；或在别的机器下载后，把 ONNX 文件和 tokenizer.json 放进 {folder}。"
         ),
         (
-            "The same command continues where it stopped. If the network does not reach it, set "
-            "the environment variable HF_ENDPOINT to a mirror; or fetch it elsewhere and put the "
-            "ONNX file and tokenizer.json into {folder}."
+            "Run it again: files that are complete stay. If the network does not reach it, set the "
+            "environment variable HF_ENDPOINT to a mirror; or fetch it elsewhere and put the ONNX "
+            "file and tokenizer.json into {folder}."
         ),
     ),
 }

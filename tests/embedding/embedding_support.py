@@ -6,9 +6,33 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
 
-WORDS = (
-    "政 府 工 作 报 告 规 划 年 月 发 展 水 利 项 目 a b c the query passage city budget :".split()
-)
+WORDS = [
+    "政",
+    "府",
+    "工",
+    "作",
+    "报",
+    "告",
+    "规",
+    "划",
+    "年",
+    "月",
+    "发",
+    "展",
+    "水",
+    "利",
+    "项",
+    "目",
+    "a",
+    "b",
+    "c",
+    "the",
+    "query",
+    "passage",
+    "city",
+    "budget",
+    ":",
+]
 VOCABULARY = {word: i for i, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *WORDS])}
 
 
