@@ -208,7 +208,7 @@ class Jobs:
             for line in process.stdout or ():
                 self._take(job, line)
             code = process.wait()
-        if code != 0 or not job.settled:
+        if not job.settled or (code != 0 and job.error is None):
             _log.error("ingest worker of %s ended with code %s", job.source, code)
 
     def _take(self, job: Job, line: bytes) -> None:
@@ -249,7 +249,8 @@ class Jobs:
 
 def worker_command(path: str, source: str, project: str) -> Sequence[str]:
     """How a worker is started for one document."""
-    options = ["--source", source, "--project", project]
+    # With "=": a name that starts with "-" would be taken for an option.
+    options = [f"--source={source}", f"--project={project}"]
     return [sys.executable, "-m", "kb.worker", "ingest", path, *options]
 
 

@@ -181,6 +181,11 @@ class ServerProcess:
             assert self._said.wait_for(lambda: found() is not None, 20), self.errors
             return found().decode()
 
+    def drained(self, seconds):
+        """Whoever held our stderr is gone within so many seconds."""
+        self._drain.join(seconds)
+        assert not self._drain.is_alive()
+
     def open(self):
         self.send(INITIALIZE)
         answer = self.receive()

@@ -362,17 +362,9 @@ def test_a_full_queue_is_said(theatre):
 
 
 def test_the_worker_is_this_python():
-    assert worker_command("/a/b.pdf", "政策/b.pdf", "p") == [
-        sys.executable,
-        "-m",
-        "kb.worker",
-        "ingest",
-        "/a/b.pdf",
-        "--source",
-        "政策/b.pdf",
-        "--project",
-        "p",
-    ]
+    given = ["/a/b.pdf", "--source=-b.pdf", "--project=p"]
+    command = worker_command("/a/b.pdf", "-b.pdf", "p")
+    assert command == [sys.executable, "-m", "kb.worker", "ingest", *given]
 
 
 def test_no_thread_is_left_when_nothing_was_ingested():
