@@ -21,7 +21,7 @@ from typing import Final, Literal
 from kb.text import split_lines
 from kb.types import Page
 
-Edge = Literal["top", "bottom"]
+Edge = Literal["top", "bottom", "left", "right"]
 
 _BAND: Final = 0.12
 """The margin band, as a share of the page's height."""
@@ -131,12 +131,14 @@ def _margins(page: Page, lines: Sequence[str]) -> Iterator[tuple[int, Edge, floa
 
 
 def _margins_by_box(page: Page) -> Iterator[tuple[int, Edge, float]]:
-    for number, (_, top, _, bottom) in enumerate(page.boxes, start=1):
-        height = (top + bottom) / 2 / page.height
-        if height <= _BAND:
-            yield number, "top", height
-        elif height >= 1 - _BAND:
-            yield number, "bottom", height
+    """A line that stands upright belongs to a page printed sideways: its margins are the sides."""
+    for number, (x0, y0, x1, y1) in enumerate(page.boxes, start=1):
+        sideways = page.width > 0 and y1 - y0 > 2 * (x1 - x0)
+        place = (x0 + x1) / 2 / page.width if sideways else (y0 + y1) / 2 / page.height
+        if place <= _BAND:
+            yield number, "left" if sideways else "top", place
+        elif place >= 1 - _BAND:
+            yield number, "right" if sideways else "bottom", place
 
 
 def _key(text: str) -> str:

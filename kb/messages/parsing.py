@@ -95,8 +95,10 @@ TABLE: dict[str, tuple[str, str]] = {
     ),
     "parse.no_text_scanned": (
         "《{name}》的 {pages} 页都没有文字，可能是扫描件；目前还不能识别图片中的文字。",
-        "None of the {pages} pages of {name} holds text: it may be a scan, and reading text "
-        "from images (OCR) is not available yet.",
+        (
+            "None of the {pages} pages of {name} holds text: it may be a scan, and reading text "
+            "from images (OCR) is not available yet."
+        ),
     ),
     "parse.no_text_scanned_hint": (
         "请先用 OCR 软件生成带文字层的 PDF，再导入那一份。",
@@ -167,8 +169,10 @@ TABLE: dict[str, tuple[str, str]] = {
     ),
     "parse.warn_guessed": (
         "文件没有声明编码，推断为 {encoding}；如有乱码，请转成 UTF-8 后重新导入。",
-        "The file does not declare its encoding, {encoding} is a guess; if the text is garbled, "
-        "convert it to UTF-8 and ingest it again.",
+        (
+            "The file does not declare its encoding, {encoding} is a guess; if the text is "
+            "garbled, convert it to UTF-8 and ingest it again."
+        ),
     ),
     "parse.warn_no_text": (
         "第 {pages} 页没有文字（可能是扫描页）。",
@@ -188,8 +192,10 @@ TABLE: dict[str, tuple[str, str]] = {
     ),
     "parse.warn_cut": (
         "文件末尾不完整（可能下载中断），读出 {pages} 页；原文可能还有更多页。",
-        "The end of the file is missing (an interrupted download?): {pages} pages were read, the "
-        "original may have had more.",
+        (
+            "The end of the file is missing (an interrupted download?): {pages} pages were read, "
+            "the original may have had more."
+        ),
     ),
     "parse.warn_hidden": (
         "有 {count} 个隐藏文字字符未收录。",
@@ -202,6 +208,10 @@ TABLE: dict[str, tuple[str, str]] = {
     "parse.warn_embedded": (
         "有 {count} 个嵌入的外部文档片段（altChunk）未收录。",
         "{count} embedded document parts (altChunk) were left out.",
+    ),
+    "parse.warn_drawings": (
+        "有 {count} 个图表或 SmartArt 图形中的文字未收录。",
+        "The text of {count} charts or SmartArt drawings was left out.",
     ),
     "parse.warn_part": (
         "部件 {part} 缺失或损坏，其内容未收录。",

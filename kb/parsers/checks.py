@@ -50,6 +50,7 @@ _OLE_STREAMS: Final = (
     ("Workbook", "xls"),
     ("PowerPoint Document", "ppt"),
 )
+_CONTROLS: Final = frozenset(range(0x20)) - frozenset(b"\t\n\x0b\x0c\r\x1b")
 _LABELS: Final = {"text": "text", "ole": "Office 97", "binary": "binary data"}
 
 
@@ -66,12 +67,12 @@ def check(path: Path, name: str, registry: Registry, limits: ParseLimits) -> Par
             _check_magic(name, spec, found)
             if found == "zip":
                 _check_zip(file, name, spec)
-        return spec
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise Refused(
             tr("parse.unreadable", name=name, reason=reason), tr("parse.unreadable_hint")
         ) from error
+    return spec
 
 
 def sniff(file: BinaryIO) -> str:
@@ -129,7 +130,7 @@ def _loose_kind(head: bytes) -> str:
         return "html"
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "text"
-    odd = sum(byte < 0x20 and byte not in b"\t\n\x0b\x0c\r\x1b" for byte in head)
+    odd = sum(byte in _CONTROLS for byte in head)
     return "binary" if odd * 20 > len(head) else "text"
 
 

@@ -35,6 +35,16 @@ _HARMLESS: Final = frozenset("\t\n\r\x0b\x0c\x08\x1b\x1c\x1d\x1e\x1f\x85")
 """Controls of real text files: white space, separators, terminal colours in logs."""
 _MOST_ODD: Final = 0.02
 
+_ASCII: Final = range(0x80)
+_GB_SAMPLE: Final = 1 << 16
+_GB_DIGITS: Final = range(0x30, 0x3A)
+_GB_FIRST: Final = 0xA1
+_GB_SIGNS: Final = range(0xA1, 0xA4)
+_GB_COMMON: Final = range(0xB0, 0xD8)
+_GB_UPPER: Final = range(0xC9, 0xD8)
+_GB_FIT: Final = 0.9
+_GB_UPPER_SHARE: Final = 0.15
+
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
@@ -120,13 +130,13 @@ def _fits_gb(data: bytes, *, clearly: bool) -> bool:
     half of its second bytes below; Japanese leads with A4-A5; Korean stays below C9: `clearly`
     wants what neither can be.
     """
-    leads = _gb_leads(data[:_SAMPLE])
+    leads = _gb_leads(data[:_GB_SAMPLE])
     if not leads or _strict(data, "gb18030") is None:
         return False
-    common = sum(0xB0 <= lead <= 0xD7 or 0xA1 <= lead <= 0xA3 for lead in leads)
-    upper = sum(0xC9 <= lead <= 0xD7 for lead in leads)
-    fits = common >= 0.9 * len(leads)
-    return fits and (upper >= 0.15 * len(leads) or not clearly)
+    common = sum(lead in _GB_COMMON or lead in _GB_SIGNS for lead in leads)
+    upper = sum(lead in _GB_UPPER for lead in leads)
+    fits = common >= _GB_FIT * len(leads)
+    return fits and (upper >= _GB_UPPER_SHARE * len(leads) or not clearly)
 
 
 def _gb_leads(data: bytes) -> list[int]:
@@ -135,13 +145,13 @@ def _gb_leads(data: bytes) -> list[int]:
     at = 0
     while at < len(data) - 1:
         lead, trail = data[at], data[at + 1]
-        if lead < 0x80:
+        if lead in _ASCII:
             at += 1
             continue
-        if 0x30 <= trail <= 0x39:  # the four-byte form of GB18030
+        if trail in _GB_DIGITS:  # the four-byte form of GB18030
             at += 4
             continue
-        leads.append(lead if trail >= 0xA1 else 0)
+        leads.append(lead if trail >= _GB_FIRST else 0)
         at += 2
     return leads
 

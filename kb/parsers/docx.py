@@ -29,15 +29,18 @@ def parse(path: Path, name: str) -> Parsed:
         flow = body.read()
         header, footer = body.headers(), body.footers()
         warnings = (*body.warnings(), *package.warnings)
-    pages = _numbered(_paged(flow), body.notes, header, footer)
+    pages = _numbered(_paged(flow), body, header, footer)
     if not any(page.text.strip() for page in pages):
         raise Refused(tr("parse.no_text", name=name), tr("parse.empty_hint"))
     return Parsed(pages, SPEC.id, SPEC.media_type, warnings=warnings)
 
 
 def _paged(flow: list[TextLine | Break]) -> list[list[TextLine]]:
-    """Lines by page. A break on an empty page is the same break said twice: Word records the page
-    break that it has just been told to make."""
+    """Lines by page.
+
+    A break on an empty page is the same break said twice: Word records the page break that it has
+    just been told to make.
+    """
     pages: list[list[TextLine]] = [[]]
     for item in flow:
         if isinstance(item, TextLine):
@@ -54,17 +57,15 @@ def _paged(flow: list[TextLine | Break]) -> list[list[TextLine]]:
 
 
 def _numbered(
-    pages: list[list[TextLine]],
-    notes: dict[str, list[str]],
-    header: list[str],
-    footer: list[str],
+    pages: list[list[TextLine]], body: Body, header: list[str], footer: list[str]
 ) -> tuple[Page, ...]:
     """Pages with their notes below; headers and footers on the first page only, as noise."""
     result = []
     for number, lines in enumerate(pages, start=1):
         above = [TextLine(text, "header") for text in header] if number == 1 else []
         below = [TextLine(text, "footer") for text in footer] if number == 1 else []
-        cited = [TextLine(text, "note") for line in lines for ref in line.notes for text in notes[ref]]
+        refs = [ref for line in lines for ref in line.notes]
+        cited = [TextLine(text, "note") for ref in refs for text in body.note(ref)]
         result.append(_page(number, [*above, *lines, *cited, *below]))
     return tuple(result)
 
@@ -86,12 +87,16 @@ def _elements(lines: list[TextLine]) -> tuple[Element, ...]:
     for at, line in enumerate(lines, start=1):
         start = start or at
         follower = lines[at] if at < len(lines) else None
-        if follower and line.kind != "heading" and line.run == follower.run:
+        if follower and line.kind != "heading" and _belong(line, follower):
             continue
         if line.kind != "paragraph":
             result.append(Element(line.kind, start, at, line.level))
         start = 0
     return tuple(result)
+
+
+def _belong(one: TextLine, two: TextLine) -> bool:
+    return one.kind == two.kind and one.table is two.table
 
 
 SPEC: Final = ParserSpec(

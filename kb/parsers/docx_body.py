@@ -8,7 +8,8 @@ them. Elements that nothing here knows are walked through, so their text is kept
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -29,21 +30,18 @@ _CHARS: Final = {"tab": "\t", "ptab": "\t", "cr": "\n", "noBreakHyphen": "-", "s
 _SPACES: Final = re.compile(r"[\n\r\t\f]+")
 _PAGE: Final = "\f"
 """Stands in a paragraph's text for a page break; XML text cannot hold the character itself."""
-_MARKS: Final = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
+_LABELS: Final = {"footnotes": "[{}]", "endnotes": "[e{}]"}
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class TextLine:
-    """One line. `run` tells tables that touch apart; `notes` are the notes it refers to."""
+    """One line. `table` tells touching tables apart; `notes` are the notes it refers to."""
 
     text: str
     kind: ElementKind = "paragraph"
     level: int = 0
-    run: tuple[str, int] = ("", 0)
+    table: Any = None
     notes: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        self.run = self.run if self.run[0] else (self.kind, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,7 @@ class _Field:
 
 
 class Body:
-    """Reads one document. `notes` has the lines of every note, by kind and id."""
+    """Reads one document."""
 
     def __init__(self, package: Package) -> None:
         self._package = package
@@ -69,15 +67,34 @@ class Body:
         self._boxes: list[Any] = []
         self._cited: list[str] = []
         self._carry = ""
-        self._tables = 0
-        self._hidden = 0
-        self._embedded = 0
+        self._depth = 0
+        self._left_out: Counter[str] = Counter()
         self._sections = _section_types(self._root)
-        self.notes = self._read_notes()
+        self._notes: dict[str, list[str]] = {}
+        self._labels: dict[str, str] = {}
+        self._special: dict[str, Callable[[Any], str]] = {
+            "r": self._run,
+            "br": self._line_break,
+            "lastRenderedPageBreak": self._rendered_break,
+            "sym": self._symbol,
+            "fldChar": self._field,
+            "ruby": self._ruby,
+            "txbxContent": self._text_box,
+            "chart": self._drawing,
+            "relIds": self._drawing,
+            "footnoteReference": self._footnote,
+            "endnoteReference": self._endnote,
+        }
+        self._read_notes()
 
     def read(self) -> list[TextLine | Break]:
         """Lines and page breaks of the body, in order."""
         return list(self._blocks(self._root))
+
+    def note(self, ref: str) -> list[str]:
+        """The lines of a note that a line refers to, its mark before the first."""
+        first, *rest = self._notes[ref] or [""]
+        return [f"{self._labels[ref]} {first}".rstrip(), *rest]
 
     def headers(self) -> list[str]:
         """Texts of all headers, each once."""
@@ -90,13 +107,11 @@ class Body:
     def warnings(self) -> tuple[str, ...]:
         """What was left out."""
         comments = self._package.part("comments")
-        count = 0 if comments is None else sum(local(e) == "comment" for e in comments)
-        found = (
-            ("parse.warn_hidden", self._hidden),
-            ("parse.warn_comments", count),
-            ("parse.warn_embedded", self._embedded),
+        if comments is not None:
+            self._left_out["comments"] = sum(local(item) == "comment" for item in comments)
+        return tuple(
+            tr(f"parse.warn_{what}", count=count) for what, count in self._left_out.items() if count
         )
-        return tuple(tr(key, count=number) for key, number in found if number)
 
     # Blocks
 
@@ -109,7 +124,7 @@ class Body:
             elif name == "tbl":
                 yield from self._table(element)
             elif name == "altChunk":
-                self._embedded += 1
+                self._left_out["embedded"] += 1
             elif name == "AlternateContent":
                 yield from self._blocks(_alternative(element))
             elif name not in _DROPPED:
@@ -161,18 +176,20 @@ class Body:
     # Tables
 
     def _table(self, table: Any) -> Iterator[TextLine | Break]:
-        self._tables += 1
-        run = ("table", self._tables)
+        """One line a row. A table in a cell has no cells of its own: its text flows."""
+        divider = " " if self._depth else CELL
         for row in _through(table, "tr"):
             if _has(row, "trPr", "del"):
                 continue
-            text = CELL.join(self._cell(cell) for cell in _through(row, "tc"))
+            self._depth += 1
+            text = divider.join(self._cell(cell) for cell in _through(row, "tc"))
+            self._depth -= 1
             if _PAGE in text:
                 yield Break()
                 text = text.replace(_PAGE, "")
             cited, self._cited = tuple(self._cited), []
             if text.replace("|", "").strip():
-                yield TextLine(text.strip(), "table", run=run, notes=cited)
+                yield TextLine(text.strip(), "table", table=table, notes=cited)
 
     def _cell(self, cell: Any) -> str:
         """A cell's text in order, on one line; the rest of a vertically merged cell is empty."""
@@ -191,7 +208,7 @@ class Body:
                 continue
             self._cited += item.notes
             if item.text.strip():
-                yield item.text.replace(CELL, " ") if item.kind == "table" else item.text
+                yield item.text
 
     # Text
 
@@ -202,29 +219,21 @@ class Body:
         """The visible text of everything inside `parent`; text boxes are put aside."""
         for element in parent:
             name = local(element)
-            if name == "r":
-                yield self._run(element)
-            elif name == "AlternateContent":
-                yield from self._pieces(_alternative(element))
-            elif name == "txbxContent":
-                self._boxes.append(element)
-            elif name == "ruby":
-                yield self._ruby(element)
-            elif name in {"fldChar", "br", "sym", *_MARKS}:
-                yield self._special(name, element)
-            elif name == "lastRenderedPageBreak":
-                yield _PAGE
-            elif name == "t":
+            if name == "t":
                 yield self._shown(_SPACES.sub(" ", element.text or ""))
             elif name in _CHARS:
                 yield self._shown(_CHARS[name])
+            elif name == "AlternateContent":
+                yield from self._pieces(_alternative(element))
+            elif name in self._special:
+                yield self._special[name](element)
             elif name not in _DROPPED:
                 yield from self._pieces(element)
 
     def _run(self, run: Any) -> str:
         text = self._text(run)
         if _is_hidden(child(run, "rPr")) and text.strip():
-            self._hidden += len(text)
+            self._left_out["hidden"] += len(text)
             return ""
         return text
 
@@ -232,16 +241,21 @@ class Body:
         """`text`, or nothing inside the code of a field."""
         return "" if any(field.state == "code" for field in self._fields) else text
 
-    def _special(self, name: str, element: Any) -> str:
-        if name == "fldChar":
-            return self._field(value(element, "fldCharType"))
-        if name == "br":
-            return _PAGE if value(element, "type") == "page" else self._shown("\n")
-        if name == "sym":
-            return self._shown(_symbol(value(element, "char")))
-        return self._mark(_MARKS[name], value(element, "id"))
+    def _line_break(self, element: Any) -> str:
+        return _PAGE if value(element, "type") == "page" else self._shown("\n")
 
-    def _field(self, kind: str) -> str:
+    def _rendered_break(self, _element: Any) -> str:
+        return _PAGE
+
+    def _symbol(self, element: Any) -> str:
+        """The character of w:sym; symbol fonts use F000-F0FF, which needs the font to be seen."""
+        try:
+            return self._shown(chr(int(value(element, "char"), 16)))
+        except (ValueError, OverflowError):
+            return ""
+
+    def _field(self, element: Any) -> str:
+        kind = value(element, "fldCharType")
         if kind == "begin":
             self._fields.append(_Field())
         elif kind == "separate" and self._fields:
@@ -250,12 +264,30 @@ class Body:
             self._fields.pop()
         return ""
 
+    def _text_box(self, element: Any) -> str:
+        self._boxes.append(element)
+        return ""
+
+    def _drawing(self, _element: Any) -> str:
+        self._left_out["drawings"] += 1
+        return ""
+
+    def _footnote(self, element: Any) -> str:
+        return self._mark("footnotes", value(element, "id"))
+
+    def _endnote(self, element: Any) -> str:
+        return self._mark("endnotes", value(element, "id"))
+
     def _mark(self, role: str, number: str) -> str:
+        """The mark of a note: counted in the order of the text, as Word shows it."""
         ref = f"{role}:{number}"
-        if ref not in self.notes:
+        if ref not in self._notes:
             return ""
-        self._cited.append(ref)
-        return self._shown(_label(role, number))
+        if ref not in self._labels:
+            count = sum(other.startswith(role) for other in self._labels) + 1
+            self._labels[ref] = _LABELS[role].format(count)
+            self._cited.append(ref)
+        return self._shown(self._labels[ref])
 
     def _ruby(self, element: Any) -> str:
         """Base text, then its reading in brackets."""
@@ -265,20 +297,12 @@ class Body:
 
     # Other parts
 
-    def _read_notes(self) -> dict[str, list[str]]:
-        self.notes = {}
-        result = {}
-        for role in ("footnotes", "endnotes"):
+    def _read_notes(self) -> None:
+        for role in _LABELS:
             root = self._package.part(role)
             for note in root if root is not None else ():
                 if local(note) and value(note, "type") in {"", "normal"}:
-                    number = value(note, "id")
-                    result[f"{role}:{number}"] = self._note(note, _label(role, number))
-        return result
-
-    def _note(self, note: Any, label: str) -> list[str]:
-        lines = self._plain_lines(note)
-        return [f"{label} {line}" if place == 0 else line for place, line in enumerate(lines)]
+                    self._notes[f"{role}:{value(note, 'id')}"] = self._plain_lines(note)
 
     def _plain_lines(self, root: Any) -> list[str]:
         lines = [item.text.strip() for item in self._blocks(root) if isinstance(item, TextLine)]
@@ -287,11 +311,6 @@ class Body:
     def _margin(self, role: str) -> list[str]:
         roots = self._package.parts(role).values()
         return list(dict.fromkeys(line for root in roots for line in self._plain_lines(root)))
-
-
-def _label(role: str, number: str) -> str:
-    """How a note is marked in the text and where it stands."""
-    return f"[{number}]" if role == "footnotes" else f"[e{number}]"
 
 
 def _alternative(element: Any) -> Any:
@@ -328,15 +347,8 @@ def _is_hidden(properties: Any) -> bool:
     return vanish is not None and value(vanish, "val") not in {"0", "false", "off"}
 
 
-def _symbol(code: str) -> str:
-    """The character of w:sym; symbol fonts use F000-F0FF, which says nothing without the font."""
-    try:
-        return chr(int(code, 16))
-    except (ValueError, OverflowError):
-        return ""
-
-
 def _section_types(root: Any) -> list[str]:
     """How each section but the first starts, in order."""
-    sections = [e for e in root.iter() if local(e) == "sectPr" and local(e.getparent()) != "sectPrChange"]
+    found = (element for element in root.iter() if local(element) == "sectPr")
+    sections = [section for section in found if local(section.getparent()) != "sectPrChange"]
     return [value(child(section, "type"), "val") or "nextPage" for section in sections[1:]]

@@ -6,10 +6,14 @@ import posixpath
 import zipfile
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from kb.errors import Refused
 from kb.messages import tr
 from kb.parsers.checks import damaged
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class Package:
@@ -25,7 +29,7 @@ class Package:
         self._names = {info.filename.lower(): info.filename for info in self._zip.infolist()}
         self._main_path = next(iter(self._targets("", "officeDocument").values()), "")
 
-    def __enter__(self) -> Package:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -58,8 +62,6 @@ class Package:
         return result
 
     def _optional(self, target: str) -> Any | None:
-        from kb.errors import Refused
-
         try:
             root = self._root(target)
         except Refused:
@@ -83,7 +85,7 @@ class Package:
 
     def _root(self, part: str) -> Any | None:
         """The parsed part, None when there is none. Raises Refused when it is not valid XML."""
-        from lxml import etree
+        from lxml import etree  # type: ignore[import-untyped]
 
         member = self._names.get(part.lower())
         if member is None:

@@ -63,10 +63,9 @@ def parse(path: Path, name: str) -> Parsed:
 
     Raises Refused: needs a password, cannot be opened, has no pages, or holds no text at all.
     """
-    import pymupdf
-
-    pymupdf.TOOLS.mupdf_display_errors(False)
-    pymupdf.TOOLS.mupdf_display_warnings(False)
+    tools = _mupdf().TOOLS
+    tools.mupdf_display_errors(False)
+    tools.mupdf_display_warnings(False)
     report = _Report()
     with _opened(path, name) as doc:
         pages = [_page(doc, index, report) for index in range(doc.page_count)]
@@ -83,10 +82,8 @@ def parse(path: Path, name: str) -> Parsed:
 
 @contextlib.contextmanager
 def _opened(path: Path, name: str) -> Iterator[Any]:
-    import pymupdf
-
     try:
-        doc = pymupdf.open(path, filetype="pdf")
+        doc = _mupdf().open(path, filetype="pdf")
     except (RuntimeError, ValueError) as error:
         if "malloc" in str(error):
             raise MemoryError from error
@@ -150,14 +147,11 @@ def _read(page: Any) -> tuple[Any, list[dict[str, Any]]]:
     An author's ActualText may be empty over plain visible text (whole address blocks go missing),
     so it is asked only where the glyphs have no characters of their own.
     """
-    import pymupdf
-
     # Ligatures are spelled out and unknown glyphs become U+FFFD (not their numbers): what is
     # searched must be letters. Text off the page is not text a reader can see.
+    pymupdf = _mupdf()
     flags = (
-        pymupdf.TEXT_PRESERVE_WHITESPACE
-        | pymupdf.TEXT_MEDIABOX_CLIP
-        | pymupdf.TEXT_COLLECT_VECTORS
+        pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_COLLECT_VECTORS
     )
     seen = page.get_textpage(flags=flags | pymupdf.TEXT_IGNORE_ACTUALTEXT)
     blocks = seen.extractDICT()["blocks"]
@@ -193,7 +187,8 @@ def _turns(direction: Point, rotation: tuple[float, ...]) -> tuple[Turn, Turn]:
 
     def turn(box: Box) -> Box:
         x0, y0, x1, y1 = box
-        return _around((dx * x0 + dy * y0, dx * y0 - dy * x0), (dx * x1 + dy * y1, dx * y1 - dy * x1))
+        start, end = ((dx * x + dy * y, dx * y - dy * x) for x, y in ((x0, y0), (x1, y1)))
+        return _around(start, end)
 
     def back(box: Box) -> Box:
         corners = []
@@ -236,9 +231,7 @@ def _fragments(
         yield clean(_visible(text), turn(line["bbox"]), level=_is_level(line, direction))
 
 
-def _pieces(
-    blocks: list[dict[str, Any]], turn: Turn, direction: Point
-) -> Iterator[list[_Char]]:
+def _pieces(blocks: list[dict[str, Any]], turn: Turn, direction: Point) -> Iterator[list[_Char]]:
     """The characters of every line, with box and level."""
     for line in _text_lines(blocks):
         level = _is_level(line, direction)
@@ -246,9 +239,7 @@ def _pieces(
         yield [_Char(_visible(char["c"]), turn(char["bbox"]), level) for char in chars]
 
 
-def _with_tables(
-    pieces: Iterator[list[_Char]], tables: list[Table]
-) -> list[Line]:
+def _with_tables(pieces: Iterator[list[_Char]], tables: list[Table]) -> list[Line]:
     """Lines in stream order; a whole table stands where its first character came."""
     result: list[Line] = []
     loose: list[Fragment] = []
@@ -272,7 +263,7 @@ def _with_tables(
 def _runs(
     chars: list[_Char], tables: list[Table]
 ) -> Iterator[tuple[Fragment, int, pdf_tables.Cell | None]]:
-    """Stretches of a line that lie in one cell (number of the table, cell), or in none (0, None)."""
+    """Stretches of a line that lie in one cell, or in none."""
     start = 0
     places = _places(chars, tables)
     for end in range(1, len(chars) + 1):
@@ -358,6 +349,13 @@ def _listed(numbers: list[int]) -> str:
     if len(numbers) > _NAMED_PAGES:
         return tr("parse.and_more", pages=named, count=len(numbers))
     return named
+
+
+def _mupdf() -> Any:
+    """The library, imported in the sandbox's child only. Its own types are incomplete."""
+    import pymupdf
+
+    return pymupdf
 
 
 def _tail(path: Path) -> bytes:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 from kb.types import Box
@@ -27,7 +28,9 @@ _MOST_OVERLAP: Final = 0.55
 _SAME_PLACE: Final = 0.7
 _BAND: Final = 10.0
 
-_WIDE_CHAR: Final = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef]")
+_WIDE_CHAR: Final = re.compile(
+    r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef]"
+)
 _RIGHT_TO_LEFT: Final = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 
 
@@ -71,10 +74,10 @@ class _Row:
         parts = sorted(self.parts, key=lambda part: part.box[0])
         if _is_right_to_left("".join(part.text for part in parts)):
             parts.reverse()
-        gaps = [_gap(one, two) for one, two in zip(parts, parts[1:], strict=False)]
+        gaps = [_gap(*pair) for pair in pairwise(parts)]
         cell = CLOSE_GAP if max(gaps, default=0) > WIDE_GAP else WIDE_GAP
         text = parts[0].text
-        for before, after, gap in zip(parts, parts[1:], gaps, strict=False):
+        for (before, after), gap in zip(pairwise(parts), gaps, strict=True):
             text += _separator(before.text, after.text, gap, cell, divider) + after.text
         return Line(text, union(part.box for part in parts))
 
@@ -108,7 +111,7 @@ def join_cell(fragments: Iterable[Fragment]) -> list[Line]:
 def in_reading_order(lines: list[Line]) -> list[Line]:
     """`lines` as they came, unless the page was written from the bottom up."""
     ups = downs = 0
-    for before, after in zip(lines, lines[1:], strict=False):
+    for before, after in pairwise(lines):
         if _overlap(before.box[0], before.box[2], after.box[0], after.box[2]) > 0:
             ups += after.box[3] <= before.box[1] + 1
             downs += after.box[1] >= before.box[3] - 1

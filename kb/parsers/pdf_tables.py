@@ -185,9 +185,7 @@ def _near(ordered: Sequence[Rule]) -> list[list[Rule]]:
     return groups
 
 
-def _groups(
-    across: Sequence[Rule], down: Sequence[Rule]
-) -> list[tuple[list[Rule], list[Rule]]]:
+def _groups(across: Sequence[Rule], down: Sequence[Rule]) -> list[tuple[list[Rule], list[Rule]]]:
     """Sets of rules that touch, directly or through others."""
     parent = list(range(len(across) + len(down)))
     for i, row in enumerate(across):
