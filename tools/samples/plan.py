@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -77,7 +78,7 @@ class _Layout:
             page.draw_line((LEFT, 62), (RIGHT, 62), color=GREY, width=0.5)
             if number > 1:
                 label = f"第 {number} 页"
-                x = (WIDTH - FONT.text_length(label, 9)) / 2
+                x = (WIDTH - _length(label, 9)) / 2
                 self._put(page, x, HEIGHT - 44, label, size=9, colour=GREY)
 
     def _line(self, line: str) -> None:
@@ -102,7 +103,7 @@ class _Layout:
             (672, 13, "二〇二五年十二月", INK, False),
         )
         for y, size, text, colour, bold in centred:
-            x = (WIDTH - FONT.text_length(text, size)) / 2
+            x = (WIDTH - _length(text, size)) / 2
             self._put(page, x, y, text, size=size, colour=colour, bold=bold)
         for y, width in ((226, 2.2), (232, 0.6), (376, 0.6), (380, 2.2)):
             page.draw_line((LEFT, y), (RIGHT, y), color=RED, width=width)
@@ -111,15 +112,15 @@ class _Layout:
         page = self._new_page()
         self._put(page, (WIDTH - 60) / 2, TOP + 18, "目　录", size=20, colour=RED, bold=True)
         y = TOP + 62.0
-        dot = FONT.text_length(".", BODY)
+        dot = _length(".", BODY)
         for level, title, target in self.contents:
             x = LEFT + 22 * (level - 1)
             self._put(page, x, y, title, size=BODY, bold=level == 1)
-            start = x + FONT.text_length(title, BODY) + 6
+            start = x + _length(title, BODY) + 6
             dots = "." * int((RIGHT - 22 - start) / dot)
             self._put(page, RIGHT - 18 - dot * len(dots), y, dots, size=BODY, colour=GREY)
             label = str(target)
-            self._put(page, RIGHT - FONT.text_length(label, BODY), y, label, size=BODY)
+            self._put(page, RIGHT - _length(label, BODY), y, label, size=BODY)
             y += 24 if level == 1 else 21
 
     def _heading(self, level: int, title: str, *, size: float, colour: tuple[float, ...]) -> None:
@@ -129,7 +130,7 @@ class _Layout:
             self._new_page()
         page = self.document[-1]
         self.y += gap if self.y > TOP else size
-        x = (WIDTH - FONT.text_length(title, size)) / 2 if level == 1 else LEFT
+        x = (WIDTH - _length(title, size)) / 2 if level == 1 else LEFT
         self._put(page, x, self.y, title, size=size, colour=colour, bold=True)
         self.y += size * 0.45
         self.headings.append((level, title, len(self.document)))
@@ -143,7 +144,7 @@ class _Layout:
             start = line.index(text[0]) if not done else 0
             bold = line[: max(0, lead - done + start)] if done < lead else ""
             self._put(self.document[-1], LEFT, self.y, bold, size=BODY, bold=True)
-            x = LEFT + FONT.text_length(bold, BODY)
+            x = LEFT + _length(bold, BODY)
             self._put(self.document[-1], x, self.y, line[len(bold) :], size=BODY)
             done += len(line) - start
 
@@ -151,7 +152,7 @@ class _Layout:
         if self.y + 8 * LEADING > BOTTOM:
             self._new_page()
         self.y += LEADING * 1.4
-        x = (WIDTH - FONT.text_length(text, BODY)) / 2
+        x = (WIDTH - _length(text, BODY)) / 2
         self._put(self.document[-1], x, self.y, text, size=BODY, bold=True)
         self.y += 7
 
@@ -173,7 +174,7 @@ class _Layout:
             y = (top + bottom - len(lines) * CELL_LEADING) / 2 + CELL_LEADING * 0.78
             page.draw_rect((x0, top, x1, bottom), color=INK, width=0.6)
             for line in lines:
-                length = FONT.text_length(line, CELL)
+                length = _length(line, CELL)
                 number = re.fullmatch(r"[\d,.]+", cell) and x1 == edges[-1]
                 x = x1 - PADDING - length if number else (x0 + x1 - length) / 2
                 self._put(page, x, y, line, size=CELL, bold=bold)
@@ -210,11 +211,21 @@ class _Layout:
             )
 
 
+def _length(text: str, size: float) -> float:
+    return size * sum(map(_advance, text))
+
+
+@cache
+def _advance(character: str) -> float:
+    """Width of a character at size 1."""
+    return FONT.glyph_advance(ord(character))
+
+
 def _wrap(text: str, width: float, size: float) -> list[str]:
     """`text` in lines of `width`; a closing mark may hang over the edge, never start a line."""
     lines, line = [], ""
     for unit in _UNIT.findall(text):
-        full = FONT.text_length(line + unit, size) > width + 0.1
+        full = _length(line + unit, size) > width + 0.1
         if line and full and unit not in NO_LINE_START:
             carry = line[-1] if line[-1] in NO_LINE_END else ""
             lines.append(line.removesuffix(carry))
@@ -227,7 +238,7 @@ def _wrap(text: str, width: float, size: float) -> list[str]:
 def _columns(rows: list[list[str]]) -> list[float]:
     """Where the vertical rules stand: every column as wide as its text, the widest cut to fit."""
     wish = [
-        max(FONT.text_length(cell, CELL) for cell in column) + 2 * PADDING + 1
+        max(_length(cell, CELL) for cell in column) + 2 * PADDING + 1
         for column in zip(*rows, strict=True)
     ]
     cap = max(wish)
