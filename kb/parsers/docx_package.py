@@ -6,16 +6,14 @@ import posixpath
 import zipfile
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any, final
 
 from kb.errors import Refused
 from kb.messages import tr
 from kb.parsers.checks import damaged
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
-
+@final
 class Package:
     """An open .docx. Parts are found through relations, whose types end alike in all editions."""
 
@@ -29,7 +27,7 @@ class Package:
         self._names = {info.filename.lower(): info.filename for info in self._zip.infolist()}
         self._main_path = next(iter(self._targets("", "officeDocument").values()), "")
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> Package:
         return self
 
     def __exit__(
