@@ -1,12 +1,13 @@
 """Bytes to text, saying how sure it is.
 
-BOM first, then strict UTF-8, then what the bytes themselves tell (UTF-16 by its zeros, GB by its
-code zones), then charset-normalizer. GB2312 and GBK always decode as their superset GB18030.
+BOM first, then strict UTF-8, then what the bytes themselves tell (UTF-16 by what it reads as, GB by
+its code zones), then charset-normalizer. GB2312 and GBK always decode as their superset GB18030.
 """
 
 from __future__ import annotations
 
 import codecs
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,7 +30,12 @@ _SUPERSETS: Final = {
     "shift_jis": "cp932",
     "euc_kr": "cp949",
 }
-_CHINESE: Final = frozenset({"gb18030", "big5hkscs", "johab", "cp949", "euc_jp", "cp932"})
+_MISTAKEN: Final = frozenset({"big5hkscs", "johab"})
+"""What a few characters of GB text are taken for."""
+_ORDINARY: Final = re.compile(
+    "[\t\n\r -~\u00a0-\u024f\u2010-\u2030\u3000-\u30ff\u4e00-\u9fff\uff01-\uff5e]"
+)
+_MOSTLY: Final = 0.9
 _SAMPLE: Final = 1 << 20
 _HARMLESS: Final = frozenset("\t\n\r\x0b\x0c\x08\x1b\x1c\x1d\x1e\x1f\x85")
 """Controls of real text files: white space, separators, terminal colours in logs."""
@@ -95,24 +101,26 @@ def _checked(data: bytes, encoding: str, *, guessed: bool) -> Decoded | None:
 def _guess(data: bytes) -> str:
     """A codec for bytes that declare none and are not UTF-8; empty when they look binary."""
     if 0 in data:
-        return _utf16_by_zeros(data)
+        return _utf16(data)
     if _is_damaged_utf8(data):
         return "utf-8"
     if _fits_gb(data, clearly=True):
         return "gb18030"
     best = _normalizer(data)
-    if best in _CHINESE and _fits_gb(data, clearly=False):
+    if best in _MISTAKEN and _fits_gb(data, clearly=False):
         return "gb18030"
     return best
 
 
-def _utf16_by_zeros(data: bytes) -> str:
-    """UTF-16 without a BOM: its ASCII leaves zeros on one side only."""
-    sample = data[:_SAMPLE]
-    even, odd = sample[::2].count(0), sample[1::2].count(0)
-    encoding = "utf-16-le" if odd > even else "utf-16-be"
-    one_sided = max(even, odd) > 10 * min(even, odd)
-    return encoding if one_sided and _strict(data, encoding) is not None else ""
+def _utf16(data: bytes) -> str:
+    """UTF-16 without a BOM: in the right byte order nearly all of it is ordinary characters."""
+    shares = {
+        encoding: len(_ORDINARY.findall(text)) / max(len(text), 1)
+        for encoding in ("utf-16-le", "utf-16-be")
+        if (text := _strict(data, encoding)) is not None
+    }
+    best = max(shares, key=lambda encoding: shares[encoding], default="")
+    return best if best and shares[best] > _MOSTLY else ""
 
 
 def _is_damaged_utf8(data: bytes) -> bool:

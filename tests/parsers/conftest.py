@@ -73,4 +73,3 @@ def edit_docx(tmp_path):
         return target
 
     return edit
-

@@ -95,8 +95,6 @@ def pid(argument):
     return f"{os.getppid()} {os.getpid()}"
 
 
-
-
 TRAPS = {
     function.__name__: function
     for function in (
