@@ -291,8 +291,10 @@ class Body:
 
     def _ruby(self, element: Any) -> str:
         """Base text, then its reading in brackets."""
-        base = self._text(child(element, "rubyBase") or ())
-        reading = self._text(child(element, "rt") or ())
+        base, reading = (
+            "" if part is None else self._text(part)
+            for part in (child(element, "rubyBase"), child(element, "rt"))
+        )
         return f"{base}（{reading}）" if reading else base
 
     # Other parts

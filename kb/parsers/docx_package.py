@@ -91,8 +91,11 @@ class Package:
         parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
         try:
             with self._zip.open(member) as file:
-                return etree.parse(file, parser).getroot()
+                tree = etree.parse(file, parser)
         except etree.XMLSyntaxError as error:
             raise damaged(self._name, tr("parse.reason_xml")) from error
         except (zipfile.BadZipFile, EOFError, ValueError, OSError, NotImplementedError) as error:
             raise damaged(self._name, tr("parse.reason_zip")) from error
+        if tree.docinfo.doctype:  # the standard forbids one (ECMA-376-2, 10.1); entities hide there
+            raise damaged(self._name, tr("parse.reason_xml"))
+        return tree.getroot()
