@@ -53,7 +53,8 @@ def build_server(settings: Settings | None = None, jobs: Jobs | None = None) -> 
 
     settings = settings or Settings()
     set_language(settings.lang)
-    tools = Tools(settings, jobs or Jobs())
+    jobs = jobs or Jobs()
+    tools = Tools(settings, jobs)
     made = [
         kb_tool("search", tools.search, _search_arguments(), contract.SearchDict),
         kb_tool("read_range", tools.read_range, _read_arguments(), contract.PassageDict),
@@ -71,7 +72,7 @@ def build_server(settings: Settings | None = None, jobs: Jobs | None = None) -> 
         instructions=tr("tool.instructions"),
         version=__version__,
         tools=made,
-        middleware=[AfterOpening(_warm_up_soon), OwnTools(made)],
+        middleware=[AfterOpening(partial(_warm_up_soon, settings.project, jobs)), OwnTools(made)],
         mask_error_details=True,
         dereference_schemas=False,
     )
@@ -186,18 +187,20 @@ def _list_arguments() -> list[Argument]:
     return [Argument("query", "text", "")]
 
 
-def _warm_up_soon() -> None:
+def _warm_up_soon(project: str, jobs: Jobs) -> None:
     """Load what searches need once the client has its first answer, without holding it up."""
-    asyncio.get_running_loop().call_later(
-        0.05, threading.Thread(target=_warm_up, daemon=True).start
-    )
+    thread = threading.Thread(target=_warm_up, args=(project, jobs), daemon=True)
+    asyncio.get_running_loop().call_later(0.05, thread.start)
 
 
-def _warm_up() -> None:
+def _warm_up(project: str, jobs: Jobs) -> None:
+    """Warm the read path, then go on with vectors that a killed ingest left behind."""
     try:
         import kb.app
 
         kb.app.warm_up()
+        if kb.app.vectors_wait(project):
+            jobs.resume(project)
     except Exception as error:
         # The first call meets the same problem and answers it properly.
         sys.stderr.write(f"warm-up: {type(error).__name__}: {error}\n")

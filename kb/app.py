@@ -13,6 +13,7 @@ from kb import pipeline, retrieval
 from kb.catalog import Catalog
 from kb.config import PROJECT_NAME, Settings
 from kb.errors import EmbeddingFailed, InvalidInput
+from kb.lock import owner
 from kb.messages import set_language, tr
 from kb.objects.folder import resolve_key
 from kb.pipeline import VectorState
@@ -261,6 +262,20 @@ def resolve_ingest_path(path: str, source_name: str = "") -> tuple[str, str]:
     """
     found, source = resolve_key(path, open_kb().settings.roots)
     return str(found), clean_source(source_name or source)
+
+
+def vectors_wait(project: str) -> bool:
+    """Whether blocks wait for vectors that the configured embedder could make, unattended."""
+    kb = open_kb()
+    shard = kb.project(project)
+    if owner(shard.vectors_lock) is not None:
+        return False
+    with shard.catalog.reading() as reader:
+        model, pending = reader.model, reader.pending_count()
+    try:
+        return pending > 0 and (model is None or model.fingerprint == kb.embedder().fingerprint)
+    except EmbeddingFailed:
+        return False
 
 
 def warm_up() -> None:

@@ -92,6 +92,13 @@ class Jobs:
                 return job.outcome()
             return self._running(job)
 
+    def resume(self, project: str) -> None:
+        """Go on with a project's missing vectors, in a worker that gives way to any ingest."""
+        job = Job("", tr("lock.vectors"), project)
+        job.report, job.told = {}, True
+        with self._lock:
+            self._enqueue(job)
+
     def close(self) -> None:
         """Let the worker end: it does when its input does. Queued jobs are dropped."""
         with self._lock:
@@ -112,13 +119,17 @@ class Jobs:
                 return ended
             if len(self._queue) >= _QUEUE_LIMIT:
                 raise Busy(tr("tool.job.full", count=_QUEUE_LIMIT), tr("tool.job.full.hint"))
-            self._queue.append(wanted)
-            self._hurry()
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._drive, name="ingest", daemon=True)
-                self._thread.start()
-            self._lock.notify_all()
+            self._enqueue(wanted)
         return wanted
+
+    def _enqueue(self, job: Job) -> None:
+        """Under the lock: let the one thread work on `job` when its turn comes."""
+        self._queue.append(job)
+        self._hurry()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._drive, name="ingest", daemon=True)
+            self._thread.start()
+        self._lock.notify_all()
 
     def _hurry(self) -> None:
         """Ask a worker that only embeds by now to stop after its batch: keywords come first.
@@ -248,7 +259,9 @@ class Jobs:
 
 
 def worker_command(path: str, source: str, project: str) -> Sequence[str]:
-    """How a worker is started for one document."""
+    """How a worker is started for one document, or without a path for the missing vectors."""
+    if not path:
+        return [sys.executable, "-m", "kb.worker", "update", f"--project={project}"]
     # With "=": a name that starts with "-" would be taken for an option.
     options = [f"--source={source}", f"--project={project}"]
     return [sys.executable, "-m", "kb.worker", "ingest", path, *options]

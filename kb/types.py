@@ -211,7 +211,7 @@ class IngestReport:
 class Progress:
     """How far one stage of the work is. `total` is 0 while unknown."""
 
-    stage: Literal["parse", "embed", "index"]
+    stage: Literal["parse", "embed", "index", "download"]
     done: int
     total: int
     name: str = ""

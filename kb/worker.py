@@ -2,8 +2,8 @@
 
 Answers in JSON lines on stdout: `progress`, then `report` (keywords ready) or `error`, then
 `vectors` when those are ready too. It ends at once when its stdin is closed, so that it never
-outlives whoever started it, however that one died; what was committed stays, and the next run
-goes on from there.
+outlives whoever started it, however that one died. The line `stop` on stdin asks it to leave the
+rest of the vectors to the next run, after the batch it is at. What was committed stays.
 """
 
 from __future__ import annotations
@@ -30,10 +30,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Do one ingest, or only bring the vectors up to date; returns the exit code."""
     options = _options(arguments)
     channel = _take_stdout()
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    stop = threading.Event()
+    threading.Thread(target=_obey_parent, args=(stop,), daemon=True).start()
 
     def tell(progress: Progress) -> None:
         _send(channel, "progress", asdict(progress))
+        if stop.is_set():
+            raise _Stopped  # told of only after a batch was committed
 
     try:
         kb = open_kb()
@@ -41,11 +44,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             report = kb.ingest(Path(options.path), options.source, options.project)
             _send(channel, "report", asdict(report))
         _send(channel, "vectors", asdict(kb.update(options.project, tell)))
+    except _Stopped:
+        return 0
     except KbError as error:
         kind = type(error).__name__
         _send(channel, "error", {"kind": kind, "message": error.message, "hint": error.hint})
         return error.exit_code
     return 0
+
+
+class _Stopped(Exception):
+    """The parent wants the write lock for something more urgent than vectors."""
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -72,10 +81,11 @@ def _send(channel: TextIO, event: str, fields: dict[str, Any]) -> None:
     channel.flush()
 
 
-def _end_with_parent() -> None:
+def _obey_parent(stop: threading.Event) -> None:
     # os.read, not sys.stdin: its lock would hold up the interpreter's exit.
-    while os.read(0, 4096):
-        pass
+    while received := os.read(0, 4096):
+        if b"stop" in received:
+            stop.set()
     os._exit(1)
 
 

@@ -16,6 +16,7 @@ from kb.catalog.rows import (
     to_document,
     to_page,
 )
+from kb.messages import tr
 from kb.types import SourceInfo
 
 if TYPE_CHECKING:
@@ -62,6 +63,18 @@ class Reader:
     def pending_count(self) -> int:
         """Blocks that have no vector yet."""
         return self._one("SELECT COUNT(*) FROM blocks WHERE vector_id IS NULL")
+
+    def keyword_problem(self) -> str:
+        """What is wrong with the file or its keyword index; empty when nothing is."""
+        damage = [row[0] for row in self._db.execute("PRAGMA quick_check(3)") if row[0] != "ok"]
+        if damage:
+            return "; ".join(damage)
+        blocks = self._one("SELECT COUNT(*) FROM blocks")
+        indexed = self._one("SELECT COUNT(*) FROM blocks_fts_docsize")
+        declared = self.block_count()
+        if blocks == indexed == declared:
+            return ""
+        return tr("catalog.counts", blocks=blocks, indexed=indexed, declared=declared)
 
     # -- documents and pages ---------------------------------------------------------------
 

@@ -36,6 +36,10 @@ TABLE: dict[str, tuple[str, str]] = {
         "运行 python -m kb.doctor 查看原因。",
         "Run python -m kb.doctor to see why.",
     ),
+    "catalog.counts": (
+        "块数不一致：登记 {declared}，SQLite {blocks}，关键词索引 {indexed}",
+        "block counts differ: declared {declared}, SQLite {blocks}, keyword index {indexed}",
+    ),
     "lock.owner": ("进程 {pid}（{host}，{purpose}）", "process {pid} ({host}, {purpose})"),
     "lock.unknown": ("另一个进程", "another process"),
     "lock.busy": (

@@ -54,4 +54,77 @@ TABLE: dict[str, tuple[str, str]] = {
     "progress.parse": ("入库", "Ingesting"),
     "progress.embed": ("计算向量", "Embedding"),
     "progress.index": ("更新 Chroma", "Updating Chroma"),
+    "progress.download": ("下载模型", "Downloading the model"),
+    "doctor.about": (
+        "检查运行环境和索引，每项一行；有问题的一项给出修复命令。",
+        "Check the environment and the index, a line each; a failed one names what mends it.",
+    ),
+    "doctor.fix_help": ("重建能重建的一切", "rebuild whatever can be rebuilt"),
+    "doctor.download_help": (
+        "下载向量模型（默认 {default}；镜像用环境变量 HF_ENDPOINT）",
+        "download an embedding model (default {default}; HF_ENDPOINT names a mirror)",
+    ),
+    "doctor.json_help": ("以 JSON 输出", "answer in JSON"),
+    "doctor.rebuilding": (
+        "正在由页面文本重建关键词索引……",
+        "Rebuilding the keyword index from the pages…",
+    ),
+    "doctor.downloaded": (
+        "模型 {name} 已放入 {folder}。换用它：python ingest.py --rebuild-vectors",
+        "Model {name} is in {folder}. To change to it: python ingest.py --rebuild-vectors",
+    ),
+    "doctor.python": ("Python", "Python"),
+    "doctor.python.remedy": ("安装 Python 3.10 或更新版本", "Install Python 3.10 or newer"),
+    "doctor.sqlite": ("SQLite", "SQLite"),
+    "doctor.no_fts5": (
+        "SQLite {version} 没有 FTS5",
+        "SQLite {version} has no FTS5",
+    ),
+    "doctor.chroma": ("Chroma", "Chroma"),
+    "doctor.not_installed": ("未安装", "not installed"),
+    "doctor.model": ("向量模型", "Embedding model"),
+    "doctor.model.ok": (
+        "{name}，{dimension} 维，首次加载并算一句用时 {seconds:.2f} 秒",
+        "{name}, {dimension} dimensions, loaded and embedded a question in {seconds:.2f} s",
+    ),
+    "doctor.model.other": (
+        "现在是 {now}，索引里的向量来自 {index}",
+        "now {now}, the index holds vectors of {index}",
+    ),
+    "doctor.data": ("数据文件夹", "Data folder"),
+    "doctor.data.remedy": (
+        "改正文件夹权限，或把 KB_DATA_DIR 指向可写的位置",
+        "Make the folder writable, or point KB_DATA_DIR to one that is",
+    ),
+    "doctor.disk": ("磁盘", "Disk"),
+    "doctor.disk.free": ("可用 {gib:.1f} GiB", "{gib:.1f} GiB free"),
+    "doctor.disk.remedy": (
+        "清理磁盘，或把 KB_DATA_DIR 指向别的磁盘",
+        "Free some space, or point KB_DATA_DIR to another disk",
+    ),
+    "doctor.catalog": ("文档与关键词索引", "Documents and keyword index"),
+    "doctor.catalog.ok": (
+        "{documents} 个文档，{blocks} 块",
+        "{documents} documents, {blocks} blocks",
+    ),
+    "doctor.stores": ("两个库的块数", "Blocks in both stores"),
+    "doctor.stores.detail": (
+        "共 {blocks} 块，有向量 {vectors}，Chroma 中 {chroma}",
+        "{blocks} blocks, {vectors} with a vector, {chroma} in Chroma",
+    ),
+    "doctor.stores.stale": (
+        "Chroma 与 SQLite 不是同一个索引",
+        "Chroma is not the index that SQLite wrote",
+    ),
+    "doctor.lock": ("写锁", "Write lock"),
+    "doctor.lock.free": ("空闲", "free"),
+    "doctor.console": ("控制台编码", "Console encoding"),
+    "demo.ingested": (
+        "已入库 {source}：{state}，{pages} 页，{blocks} 块",
+        "{source}: {state}, {pages} pages, {blocks} blocks",
+    ),
+    "demo.clients": (
+        "\n把下面的一段粘贴到你的客户端（要检索示例文档，请在 env 里加 KB_PROJECT={project}）：\n",
+        "\nPaste one of these into your client (for the samples, add KB_PROJECT={project}):\n",
+    ),
 }

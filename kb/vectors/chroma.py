@@ -84,6 +84,11 @@ class ChromaIndex:
             with _translated():
                 self._collection.delete(ids=[str(id_) for id_ in ids[start : start + step]])
 
+    def count(self) -> int:
+        """How many vectors it holds."""
+        with _translated():
+            return int(self._collection.count())
+
     def record_sync(self, sync: int) -> None:
         """Note in the collection itself how far it has been brought."""
         with _translated():

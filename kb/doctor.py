@@ -1,0 +1,268 @@
+"""Is everything in order? `python -m kb.doctor [--fix] [--download-model [NAME]]`.
+
+One line per check; a failed one ends with the command that mends it. Exit code 0 when nothing
+failed, 1 otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import sqlite3
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Final
+
+from kb.app import KnowledgeBase, Project, open_kb
+from kb.console import prepare_streams, print_json, progress_bars, say
+from kb.embedding.models import DEFAULT_MODEL
+from kb.errors import EmbeddingFailed, IndexDamaged, KbError
+from kb.lock import owner
+from kb.messages import tr
+from kb.objects.folder import free_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_LOW_DISK: Final = 1 << 30
+_OLDEST_SQLITE: Final = (3, 37, 0)
+_FIX: Final = "python -m kb.doctor --fix"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The outcome of one check. `remedy` is the command that mends it, empty when it is `ok`."""
+
+    name: str
+    ok: bool
+    detail: str
+    remedy: str = ""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit code."""
+    prepare_streams()
+    try:
+        kb = open_kb()
+        options = _parser().parse_args(arguments)
+        if options.download_model is not None:
+            _download(kb, options.download_model)
+        if options.fix:
+            _fix(kb, options.project)
+        checks = list(run_checks(kb, options.project))
+    except KbError as error:
+        say(str(error))
+        return 1
+    if options.json:
+        print_json([asdict(check) for check in checks], pretty=True)
+    else:
+        _show(checks)
+    return 0 if all(check.ok for check in checks) else 1
+
+
+def run_checks(kb: KnowledgeBase, project: str | None = None) -> Iterator[Check]:
+    """Every check, one after the other; one that breaks is a failed check, not an end."""
+    shard = kb.project(project)
+    general: tuple[tuple[str, Callable[[], Check]], ...] = (
+        ("python", _python),
+        ("sqlite", _sqlite),
+        ("chroma", _chroma_package),
+        ("model", lambda: _model(kb, shard)),
+        ("data", lambda: _data_folder(shard)),
+        ("disk", lambda: _disk(shard)),
+        ("catalog", lambda: _catalog(shard)),
+        ("stores", lambda: _stores(shard)),
+        ("lock", lambda: _lock(shard)),
+        ("console", _console),
+    )
+    for name, check in general:
+        try:
+            yield check()
+        except Exception as error:  # noqa: PERF203 - each check answers for itself
+            reason = error.message if isinstance(error, KbError) else repr(error)
+            yield Check(tr(f"doctor.{name}"), False, reason, _FIX)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m kb.doctor", description=tr("doctor.about"))
+    parser.add_argument("--fix", action="store_true", help=tr("doctor.fix_help"))
+    parser.add_argument(
+        "--download-model",
+        nargs="?",
+        const=DEFAULT_MODEL,
+        metavar="NAME",
+        help=tr("doctor.download_help", default=DEFAULT_MODEL),
+    )
+    parser.add_argument("--project", help=tr("cli.project"))
+    parser.add_argument("--json", action="store_true", help=tr("doctor.json_help"))
+    return parser
+
+
+def _show(checks: Sequence[Check]) -> None:
+    utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    marks = ("✗", "✓") if utf8 else ("[x]", "[v]")
+    for check in checks:
+        print(f"{marks[check.ok]} {check.name}: {check.detail}")
+        if check.remedy:
+            print(f"  → {check.remedy}" if utf8 else f"  > {check.remedy}")
+
+
+# -- mending -------------------------------------------------------------------------------
+
+
+def _fix(kb: KnowledgeBase, project: str | None) -> None:
+    """Rebuild what is derived: blocks and keywords from the pages, Chroma from the vectors."""
+    shard = kb.project(project)
+    if shard.catalog.path.exists():
+        with shard.catalog.writing(tr("lock.rebuild")) as writer:
+            if writer.keyword_problem():
+                say(tr("doctor.rebuilding"))
+                writer.rebuild_blocks()
+        with progress_bars(quiet=False) as show:
+            state = kb.update(project, show, check_chroma=True)
+        if state.notice:
+            say(state.notice)
+
+
+def _download(kb: KnowledgeBase, name: str) -> None:
+    from kb.embedding.download import download_model
+    from kb.types import Progress
+
+    with progress_bars(quiet=False) as show:
+        folder = download_model(
+            name,
+            kb.settings.model_dir,
+            lambda done, total: show(Progress("download", done >> 20, total >> 20, "MiB")),
+        )
+    say(tr("doctor.downloaded", name=name, folder=folder))
+
+
+# -- checks --------------------------------------------------------------------------------
+
+
+def _python() -> Check:
+    version = ".".join(map(str, sys.version_info[:3]))
+    ok = sys.version_info >= (3, 10)
+    return Check(tr("doctor.python"), ok, version, "" if ok else tr("doctor.python.remedy"))
+
+
+def _sqlite() -> Check:
+    ok = sqlite3.sqlite_version_info >= _OLDEST_SQLITE
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.execute("CREATE VIRTUAL TABLE t USING fts5 (x)")
+        detail = f"SQLite {sqlite3.sqlite_version}, FTS5"
+    except sqlite3.OperationalError:
+        ok, detail = False, tr("doctor.no_fts5", version=sqlite3.sqlite_version)
+    finally:
+        connection.close()
+    return Check(tr("doctor.sqlite"), ok, detail, "" if ok else tr("doctor.python.remedy"))
+
+
+def _chroma_package() -> Check:
+    try:
+        version = importlib.metadata.version("chromadb")
+    except importlib.metadata.PackageNotFoundError:
+        remedy = "python -m pip install -r requirements.txt"
+        return Check(tr("doctor.chroma"), False, tr("doctor.not_installed"), remedy)
+    return Check(tr("doctor.chroma"), True, f"chromadb {version}")
+
+
+def _model(kb: KnowledgeBase, shard: Project) -> Check:
+    name = tr("doctor.model")
+    if kb.settings.embedder == "none":
+        return Check(name, True, tr("embed.on_purpose"))
+    try:
+        engine = kb.embedder()
+        fingerprint = engine.fingerprint
+        started = time.perf_counter()
+        engine.embed_query("知识库")
+        seconds = time.perf_counter() - started
+    except EmbeddingFailed as error:
+        remedy = error.hint or "python -m kb.doctor --download-model"
+        return Check(name, False, error.message, remedy)
+    with shard.catalog.reading() as reader:
+        index = reader.model
+    if index and index.fingerprint != fingerprint:
+        detail = tr("doctor.model.other", now=engine.name, index=index.name)
+        return Check(name, False, detail, "python ingest.py --rebuild-vectors")
+    detail = tr("doctor.model.ok", name=engine.name, dimension=engine.dimension, seconds=seconds)
+    return Check(name, True, f"{detail} [{fingerprint}]")
+
+
+def _data_folder(shard: Project) -> Check:
+    try:
+        shard.folder.mkdir(parents=True, exist_ok=True)
+        probe = shard.folder / ".probe"
+        probe.write_bytes(b"x")
+        probe.unlink()
+    except OSError as error:
+        detail = f"{shard.folder}: {error.strerror}"
+        return Check(tr("doctor.data"), False, detail, tr("doctor.data.remedy"))
+    return Check(tr("doctor.data"), True, str(shard.folder))
+
+
+def _disk(shard: Project) -> Check:
+    free = free_bytes(shard.folder)
+    ok = free >= _LOW_DISK
+    detail = tr("doctor.disk.free", gib=free / (1 << 30))
+    return Check(tr("doctor.disk"), ok, detail, "" if ok else tr("doctor.disk.remedy"))
+
+
+def _catalog(shard: Project) -> Check:
+    with shard.catalog.reading() as reader:
+        problem = reader.keyword_problem()
+        documents, blocks = len(reader.sources()), reader.block_count()
+    if problem:
+        return Check(tr("doctor.catalog"), False, problem, _FIX)
+    detail = tr("doctor.catalog.ok", documents=documents, blocks=blocks)
+    return Check(tr("doctor.catalog"), True, detail)
+
+
+def _stores(shard: Project) -> Check:
+    """Blocks with a vector in SQLite, and in Chroma: the same number, findable."""
+    name = tr("doctor.stores")
+    with shard.catalog.reading() as reader:
+        blocks, vectors = reader.block_count(), reader.vector_count()
+        made = bool(reader.meta("chroma_epoch"))
+    held = _count_chroma(shard) if made else 0
+    detail = tr("doctor.stores.detail", blocks=blocks, vectors=vectors, chroma=held)
+    if held != vectors:
+        return Check(name, False, detail, _FIX)
+    return Check(name, True, detail)
+
+
+def _count_chroma(shard: Project) -> int:
+    from kb.vectors.chroma import open_index
+    from kb.vectors.search import is_current
+
+    index = open_index(shard.place)
+    try:
+        with shard.catalog.reading() as reader:
+            if not is_current(index, reader):
+                raise IndexDamaged(tr("doctor.stores.stale"))
+        return index.count()
+    finally:
+        index.close()
+
+
+def _lock(shard: Project) -> Check:
+    holders = (owner(shard.folder / "writer.lock"), owner(shard.vectors_lock))
+    texts = [
+        tr("lock.owner", pid=h.pid, host=h.host, purpose=h.purpose)
+        for h in holders
+        if h is not None
+    ]
+    return Check(tr("doctor.lock"), True, "; ".join(texts) or tr("doctor.lock.free"))
+
+
+def _console() -> Check:
+    encoding = sys.stdout.encoding or "?"
+    ok = encoding.lower().replace("-", "") == "utf8"
+    return Check(tr("doctor.console"), ok, encoding, "" if ok else "PYTHONUTF8=1")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kb.blocks import BLOCK_LINES, cut_blocks, indexed_lines, indexed_text
+from kb.text import split_lines
+from kb.types import Element, Page
+
+lines = st.lists(st.text("文字ab \u2028\x0b", max_size=8), min_size=1, max_size=60)
+
+
+@st.composite
+def pages(draw: st.DrawFn) -> Page:
+    texts = draw(lines)
+    noise = draw(st.sets(st.integers(1, len(texts))))
+    return Page(draw(st.integers(1, 99)), "\n".join(texts), "virtual", noise=tuple(sorted(noise)))
+
+
+@given(pages())
+def test_every_indexed_line_is_in_a_block_and_every_block_adds_one(page: Page) -> None:
+    wanted = indexed_lines(page)
+    seen: set[int] = set()
+    for block in cut_blocks([page]):
+        held = {n for n in wanted if block.line_start <= n <= block.line_end}
+        assert held - seen, "a block that adds nothing new"
+        assert 1 <= len(held) <= BLOCK_LINES
+        assert {block.line_start, block.line_end} <= held
+        seen |= held
+    assert seen == set(wanted)
+
+
+@given(pages())
+def test_indexed_text_holds_the_lines_and_no_noise(page: Page) -> None:
+    texts = split_lines(page.text)
+    for block in cut_blocks([page]):
+        body = indexed_text("题目", block, page).split("\n")
+        span = range(block.line_start, block.line_end + 1)
+        assert body == ["题目", *(texts[n - 1] for n in span if n in indexed_lines(page))]
+
+
+def test_neighbours_share_one_line() -> None:
+    page = Page(1, "\n".join(f"行{n}" for n in range(1, 12)), "virtual")
+    assert [(b.line_start, b.line_end) for b in cut_blocks([page])] == [(1, 6), (6, 11)]
+
+
+def test_no_tail_that_only_repeats_the_shared_line() -> None:
+    page = Page(1, "\n".join(f"行{n}" for n in range(1, 7)), "virtual")
+    assert [(b.line_start, b.line_end) for b in cut_blocks([page])] == [(1, 6)]
+
+
+def test_a_page_without_indexed_lines_has_no_block() -> None:
+    assert cut_blocks([Page(1, " \n\u3000\n", "virtual"), Page(2, "页眉", "physical", noise=(1,))]) == []
+
+
+def test_the_heading_path_runs_over_the_page_break() -> None:
+    first = Page(1, "# 总则\n正文", "virtual", elements=(Element("heading", 1, 1, 1),))
+    second = Page(2, "续文\n## 目的\n正文二", "virtual", elements=(Element("heading", 2, 2, 2),))
+    blocks = cut_blocks([first, second])
+    assert [b.heading_path for b in blocks] == [("总则",), ("总则",)]
+    third = Page(3, "正文三", "virtual")
+    assert cut_blocks([first, second, third])[-1].heading_path == ("总则", "目的")
+
+
+def test_a_heading_closes_those_of_its_level_and_below() -> None:
+    texts = ["# 甲", "## 乙", "# 丙", "x"]
+    marks = tuple(Element("heading", n, n, len(t) - len(t.lstrip("#"))) for n, t in enumerate(texts[:3], 1))
+    page = Page(1, "\n".join(texts), "virtual", elements=marks)
+    assert cut_blocks([page, Page(2, "y", "virtual")])[-1].heading_path == ("丙",)

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core_support import Library, numbered, settings_for
+from kb.vectors.chroma import open_index
+from kb.vectors.exact import decode, encode, scan
+
+
+@pytest.fixture
+def indexed(tmp_path: Path) -> Library:
+    """A library whose searches go through Chroma: nothing is small enough to be scanned."""
+    library = Library(tmp_path, settings_for(tmp_path, exact_limit=0))
+    for n in range(12):
+        library.put(f"{n}.txt", numbered(f"第{n}号 档案 资金", 12), update=False)
+    library.kb.update()
+    return library
+
+
+def exact(library: Library, query: str) -> list[str]:
+    other = Library(library.folder, settings_for(library.folder, exact_limit=10**6))
+    return other.texts(query, 5)
+
+
+def chroma_count(library: Library) -> int:
+    index = open_index(library.kb.project().place)
+    try:
+        return index.count()
+    finally:
+        index.close()
+
+
+def test_float16_keeps_direction_and_shape() -> None:
+    vectors = np.random.default_rng(1).normal(size=(5, 384)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    again = decode(encode(vectors), 384)
+    assert again.shape == (5, 384)
+    assert np.abs(np.sum(again * vectors, axis=1) - 1).max() < 1e-3
+
+
+def test_a_scan_in_chunks_equals_one_product(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kb.vectors.exact._CHUNK", 7)
+    vectors = np.random.default_rng(2).normal(size=(100, 16)).astype(np.float32)
+    rows = [(n, n, blob) for n, blob in enumerate(encode(vectors))]
+    query = vectors[3]
+    expected = np.argsort(-(decode(encode(vectors), 16) @ query))[:10]
+    assert [id_ for id_, _cosine in scan(rows, query, 10)] == expected.tolist()
+
+
+def test_the_snapshot_and_its_tail_answer_like_an_exact_scan(indexed: Library) -> None:
+    assert indexed.texts("第7号 编号3", 5) == exact(indexed, "第7号 编号3")
+    assert chroma_count(indexed) == 12 * 3
+
+
+def test_what_is_newer_than_the_snapshot_is_found(tmp_path: Path) -> None:
+    library = Library(tmp_path, settings_for(tmp_path, exact_limit=5))
+    for n in range(4):
+        library.put(f"{n}.txt", numbered(f"第{n}号", 12))
+    library.texts("第1号", 1)  # opens the snapshot
+    library.put("新.txt", "全新的内容 海州")
+    hit = library.kb.search("全新的内容 海州", 1).hits[0]
+    assert hit.citation.source == "新.txt"
+    assert hit.dense_rank == 1
+
+
+def test_what_was_removed_is_never_returned(indexed: Library) -> None:
+    indexed.texts("第7号", 1)
+    indexed.kb.remove("7.txt")  # Chroma still has it: no update
+    assert "7.txt" not in indexed.sources("第7号 档案 资金", 20)
+    indexed.kb.update()
+    assert chroma_count(indexed) == 11 * 3
+
+
+def test_a_replaced_version_is_never_returned(indexed: Library) -> None:
+    indexed.texts("第7号", 1)
+    indexed.put("7.txt", "改过的文字", update=False)
+    assert all("第7号" not in text for text in indexed.texts("第7号 档案 资金", 20))
+
+
+@pytest.mark.parametrize("damage", ["gone", "empty", "zeroed"])
+def test_a_damaged_chroma_is_scanned_around_and_rebuilt_without_embedding(
+    indexed: Library, damage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = indexed.texts("第7号 编号3", 5)
+    folder = indexed.kb.project().place.folder
+    if damage == "gone":
+        shutil.rmtree(folder)
+    for path in folder.rglob("*") if folder.exists() else ():
+        if path.is_file():
+            path.write_bytes(b"" if damage == "empty" else bytes(path.stat().st_size))
+    fresh = Library(indexed.folder, settings_for(indexed.folder, exact_limit=0))
+    assert fresh.texts("第7号 编号3", 5) == before
+    embedder = fresh.kb.embedder()
+    monkeypatch.setattr(type(embedder), "embed_passages", None)
+    state = fresh.kb.update(check_chroma=True)
+    monkeypatch.undo()
+    assert (state.chroma, state.notice) == (36, "")
+    assert chroma_count(fresh) == 36
+    assert fresh.texts("第7号 编号3", 5) == before
+
+
+def test_a_chroma_folder_of_another_index_is_not_believed(indexed: Library, tmp_path: Path) -> None:
+    other = Library(tmp_path / "other", settings_for(tmp_path / "other", exact_limit=0))
+    other.put("x.txt", "别人的内容")
+    mine, theirs = indexed.kb.project().place.folder, other.kb.project().place.folder
+    before = indexed.texts("第7号 编号3", 5)
+    shutil.rmtree(mine)
+    shutil.copytree(theirs, mine)
+    fresh = Library(indexed.folder, settings_for(indexed.folder, exact_limit=0))
+    assert fresh.texts("第7号 编号3", 5) == before
+
+
+def test_an_index_that_was_removed_and_made_again_is_read_again(library: Library) -> None:
+    library.put("a.txt", "旧的内容")
+    library.texts("内容")
+    shutil.rmtree(library.kb.project().folder)
+    other = Library(library.folder, settings_for(library.folder))
+    other.put("b.txt", "新的内容")
+    assert library.texts("内容") == ["新的内容"]
