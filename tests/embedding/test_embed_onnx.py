@@ -33,10 +33,6 @@ def reference(texts, prefix="", pooling="mean"):
     return np.array(rows)
 
 
-def cosines(a, b):
-    return (a * b).sum(axis=1)
-
-
 @pytest.mark.parametrize("pooling", ["mean", "cls", "last"])
 def test_vectors_are_those_of_a_plain_run_of_the_real_model(embed_with, pooling):
     embedder = embed_with(pooling=pooling)
@@ -46,10 +42,9 @@ def test_vectors_are_those_of_a_plain_run_of_the_real_model(embed_with, pooling)
 
 
 def test_a_batch_answers_in_the_order_of_its_texts(embed_with):
-    # Activations of an int8 graph are scaled by the batch, so neighbours move a vector a little.
     rows = embed_with().embed_passages(TEXTS)
     assert rows.shape == (5, 384)
-    assert (cosines(rows, reference(TEXTS)) > 0.97).all()
+    assert np.allclose(rows, reference(TEXTS), atol=1e-4), "padding and neighbours do not matter"
     assert np.argmax(rows @ reference(TEXTS).T, axis=1).tolist() == [0, 1, 2, 3, 4]
 
 
@@ -66,7 +61,7 @@ def test_a_long_text_is_the_mean_of_its_windows_by_length(embed_with):
     long = "政 府 工 作 报 告 水 利 项 目 发 展 a b"
     parts = ["政 府 工 作 报 告", "水 利 项 目 发 展", "a b"]
     mean = (reference(parts) * [[8], [8], [4]]).sum(axis=0)
-    assert embedder.embed_passages([long])[0] @ (mean / np.linalg.norm(mean)) > 0.97
+    assert embedder.embed_passages([long])[0] @ (mean / np.linalg.norm(mean)) > 0.9999
     assert embedder.embed_query("the " * 20_000).shape == (384,)
 
 
@@ -108,7 +103,7 @@ def test_batches_are_of_like_length_and_bounded():
     windows = [Window(row, [1] * n, [0] * n) for row, n in enumerate(lengths)]
     found = list(batches(windows))
     assert sorted(w.row for batch in found for w in batch) == list(range(len(lengths)))
-    assert all(len(b) * len(b[0].ids) <= BATCH_TOKENS for b in found)
+    assert all(len(b) == 1 or len(b) * len(b[0].ids) <= BATCH_TOKENS for b in found)
     sizes = [len(w.ids) for batch in found for w in batch]
     assert sizes == sorted(sizes, reverse=True)
 
