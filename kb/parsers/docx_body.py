@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from kb.messages import tr
@@ -72,6 +72,7 @@ class Body:
         self._sections = _section_types(self._root)
         self._notes: dict[str, list[str]] = {}
         self._labels: dict[str, str] = {}
+        self._shown_notes: set[str] = set()
         self._special: dict[str, Callable[[Any], str]] = {
             "r": self._run,
             "br": self._line_break,
@@ -146,20 +147,27 @@ class Body:
         if child(properties, "sectPr") is not None and self._next_section_breaks():
             yield Break()
 
-    def _lines(self, text: str, level: int) -> Iterator[TextLine | Break]:
+    def _lines(self, text: str, level: int) -> list[TextLine | Break]:
         """Lines of a paragraph: a break alone makes no empty line beside it."""
-        kind: ElementKind = "heading" if level else "paragraph"
-        cited, self._cited = tuple(self._cited), []
+        items: list[TextLine | Break] = []
         parts = text.split(_PAGE)
         for place, part in enumerate(parts):
             if place:
-                yield Break()
-            if not part.strip() and len(parts) > 1:
-                continue
-            for line in part.split("\n"):
-                shown = kind if line.strip() else "paragraph"
-                yield TextLine(line.rstrip(), shown, level if line.strip() else 0, notes=cited)
-                cited = ()
+                items.append(Break())
+            if part.strip() or len(parts) == 1:
+                items += [_text_line(line, level) for line in part.split("\n")]
+        last = max((i for i, item in enumerate(items) if isinstance(item, TextLine)), default=None)
+        if last is not None and not self._depth:
+            items[last] = self._with_notes(items[last])
+        return items
+
+    def _with_notes(self, line: Any) -> TextLine:
+        """The line with the marks of its notes at its end, where they cut no phrase in two."""
+        refs, self._cited = dict.fromkeys(self._cited), []
+        marks = "".join(self._labels[ref] for ref in refs)
+        new = tuple(ref for ref in refs if ref not in self._shown_notes)
+        self._shown_notes.update(new)
+        return replace(line, text=f"{line.text} {marks}".strip(), notes=new) if refs else line
 
     def _text_boxes(self) -> Iterator[TextLine | Break]:
         boxes, self._boxes = self._boxes, []
@@ -187,9 +195,9 @@ class Body:
             if _PAGE in text:
                 yield Break()
                 text = text.replace(_PAGE, "")
-            cited, self._cited = tuple(self._cited), []
             if text.replace("|", "").strip():
-                yield TextLine(text.strip(), "table", table=table, notes=cited)
+                line = TextLine(text.strip(), "table", table=table)
+                yield line if self._depth else self._with_notes(line)
 
     def _cell(self, cell: Any) -> str:
         """A cell's text in order, on one line; the rest of a vertically merged cell is empty."""
@@ -206,7 +214,6 @@ class Body:
             if isinstance(item, Break):
                 yield _PAGE
                 continue
-            self._cited += item.notes
             if item.text.strip():
                 yield item.text
 
@@ -279,15 +286,13 @@ class Body:
         return self._mark("endnotes", value(element, "id"))
 
     def _mark(self, role: str, number: str) -> str:
-        """The mark of a note: counted in the order of the text, as Word shows it."""
+        """Remember a note, counted in the order of the text, as Word shows it."""
         ref = f"{role}:{number}"
-        if ref not in self._notes:
-            return ""
-        if ref not in self._labels:
+        if ref in self._notes:
             count = sum(other.startswith(role) for other in self._labels) + 1
-            self._labels[ref] = _LABELS[role].format(count)
+            self._labels.setdefault(ref, _LABELS[role].format(count))
             self._cited.append(ref)
-        return self._shown(self._labels[ref])
+        return ""
 
     def _ruby(self, element: Any) -> str:
         """Base text, then its reading in brackets."""
@@ -313,6 +318,12 @@ class Body:
     def _margin(self, role: str) -> list[str]:
         roots = self._package.parts(role).values()
         return list(dict.fromkeys(line for root in roots for line in self._plain_lines(root)))
+
+
+def _text_line(text: str, level: int) -> TextLine:
+    if level and text.strip():
+        return TextLine(text.rstrip(), "heading", level)
+    return TextLine(text.rstrip())
 
 
 def _alternative(element: Any) -> Any:

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import posixpath
 import zipfile
+import zlib
 from pathlib import Path
 from types import TracebackType
-from typing import Any, final
+from typing import Any, Final, final
 
 from kb.errors import Refused
 from kb.messages import tr
 from kb.parsers.checks import damaged
+
+_BROKEN_ZIP: Final = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, OSError),
+    *(ValueError, NotImplementedError, RuntimeError),
+)
+"""What zipfile raises on broken, unsupported or encrypted entries."""
 
 
 @final
@@ -22,7 +29,7 @@ class Package:
         self.warnings: list[str] = []
         try:
             self._zip = zipfile.ZipFile(path)
-        except zipfile.BadZipFile as error:
+        except _BROKEN_ZIP as error:
             raise damaged(name, tr("parse.reason_zip")) from error
         self._names = {info.filename.lower(): info.filename for info in self._zip.infolist()}
         self._main_path = next(iter(self._targets("", "officeDocument").values()), "")
@@ -94,7 +101,7 @@ class Package:
                 tree = etree.parse(file, parser)
         except etree.XMLSyntaxError as error:
             raise damaged(self._name, tr("parse.reason_xml")) from error
-        except (zipfile.BadZipFile, EOFError, ValueError, OSError, NotImplementedError) as error:
+        except _BROKEN_ZIP as error:
             raise damaged(self._name, tr("parse.reason_zip")) from error
         if tree.docinfo.doctype:  # the standard forbids one (ECMA-376-2, 10.1); entities hide there
             raise damaged(self._name, tr("parse.reason_xml"))

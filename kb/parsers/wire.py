@@ -126,7 +126,8 @@ def _parsed(raw: Any, parser: str) -> Parsed:
 
 
 def _page(raw: Any, number: int) -> Page:
-    _require(raw["number"] == number and raw["kind"] in _PAGE_KINDS and "\r" not in raw["text"])
+    _int(raw["number"], number, number)
+    _require(raw["kind"] in _PAGE_KINDS and "\r" not in raw["text"])
     text = _clean(_str(raw["text"]))
     count = len(split_lines(text))
     boxes = tuple(_box(box) for box in raw["boxes"])

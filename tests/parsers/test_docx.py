@@ -1,12 +1,17 @@
 """Each trap of Word documents, in a small file made here."""
 
+import io
 import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import docx
 import pytest
 from docx.enum.text import WD_BREAK
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls, qn
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kb.errors import Refused
 from kb.parsers import docx as parser
@@ -14,6 +19,18 @@ from kb.parsers import docx as parser
 W = nsdecls("w")
 WPS = 'xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape"'
 MC = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
+
+
+def _sample():
+    document = docx.Document()
+    document.add_heading("标题", 1)
+    document.add_paragraph("正文")
+    target = io.BytesIO()
+    document.save(target)
+    return target.getvalue()
+
+
+SAMPLE = _sample()
 
 
 @pytest.fixture
@@ -249,7 +266,9 @@ def test_long_pages_are_cut_at_sixty_lines(document, read):
     assert [len(page) for page in shown(read(document))] == [60, 60, 10]
 
 
-def test_notes_stand_at_the_end_of_their_page_in_the_order_of_the_text(document, tmp_path, edit_docx):
+def test_notes_stand_at_the_end_of_their_page_in_the_order_of_the_text(
+    document, tmp_path, edit_docx
+):
     for number in (7, 3):
         add(
             document,
@@ -258,7 +277,9 @@ def test_notes_stand_at_the_end_of_their_page_in_the_order_of_the_text(document,
         )
     path = tmp_path / "n.docx"
     document.save(path)
-    notes = "".join(f"<w:footnote w:id='{n}'><w:p>{run(f'注{n}')}</w:p></w:footnote>" for n in (3, 7))
+    notes = "".join(
+        f"<w:footnote w:id='{n}'><w:p>{run(f'注{n}')}</w:p></w:footnote>" for n in (3, 7)
+    )
     target = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"
     relation = f'<Relationship Id="rF" Type="{target}" Target="footnotes.xml"/></Relationships>'
     path = edit_docx(
@@ -271,7 +292,7 @@ def test_notes_stand_at_the_end_of_their_page_in_the_order_of_the_text(document,
         },
     )
     parsed = parser.parse(path, "n.docx")
-    assert shown(parsed) == [["正文7[1]", "[1] 注7"], ["正文3[2]", "[2] 注3"]]
+    assert shown(parsed) == [["正文7 [1]", "[1] 注7"], ["正文3 [2]", "[2] 注3"]]
     assert parsed.pages[0].elements[0].kind == "note"
 
 
@@ -320,7 +341,9 @@ def test_a_relation_to_nowhere_is_no_obstacle(saved, edit_docx):
     def break_styles(data):
         return data.replace(b'Target="styles.xml"', b'Target="NULL"')
 
-    parsed = parser.parse(edit_docx(saved, {"word/_rels/document.xml.rels": break_styles}), "x.docx")
+    parsed = parser.parse(
+        edit_docx(saved, {"word/_rels/document.xml.rels": break_styles}), "x.docx"
+    )
     assert shown(parsed) == [["正文"]]
     assert "NULL" in parsed.warnings[0]
 
@@ -366,3 +389,22 @@ def test_lists_and_styles_never_lose_a_character(document, read):
         document.add_paragraph(f"{style}的内容", style=style)
     wanted = "".join(t.text for t in document.element.body.iter(qn("w:t")))
     assert "".join(shown(read(document))[0]) == wanted
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=20
+    )
+)
+@settings(max_examples=150, deadline=None)
+def test_any_damage_is_a_refusal_or_a_reading_never_another_error(changes):
+    data = bytearray(SAMPLE)
+    for place, byte in changes:
+        data[int(place * len(data))] = byte
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "x.docx"
+        path.write_bytes(data)
+        try:
+            assert parser.parse(path, "x.docx").pages
+        except Refused as error:
+            assert error.hint
