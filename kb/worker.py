@@ -15,7 +15,7 @@ import sys
 import threading
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from kb.app import open_kb
 from kb.errors import KbError
@@ -26,10 +26,16 @@ if TYPE_CHECKING:
     from kb.types import Progress
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Do one ingest, or only bring the vectors up to date; returns the exit code."""
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Do one ingest, or only bring the vectors up to date, and end the process."""
     options = _options(arguments)
     channel = _take_stdout()
+    code = _work(options, channel)
+    # At once: the parent takes the end of the channel for the end of the work.
+    os._exit(code)
+
+
+def _work(options: argparse.Namespace, channel: TextIO) -> int:
     stop = threading.Event()
     threading.Thread(target=_obey_parent, args=(stop,), daemon=True).start()
 
@@ -90,4 +96,4 @@ def _obey_parent(stop: threading.Event) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

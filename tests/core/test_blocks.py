@@ -50,7 +50,10 @@ def test_no_tail_that_only_repeats_the_shared_line() -> None:
 
 
 def test_a_page_without_indexed_lines_has_no_block() -> None:
-    assert cut_blocks([Page(1, " \n\u3000\n", "virtual"), Page(2, "页眉", "physical", noise=(1,))]) == []
+    assert (
+        cut_blocks([Page(1, " \n\u3000\n", "virtual"), Page(2, "页眉", "physical", noise=(1,))])
+        == []
+    )
 
 
 def test_the_heading_path_runs_over_the_page_break() -> None:
@@ -64,6 +67,8 @@ def test_the_heading_path_runs_over_the_page_break() -> None:
 
 def test_a_heading_closes_those_of_its_level_and_below() -> None:
     texts = ["# 甲", "## 乙", "# 丙", "x"]
-    marks = tuple(Element("heading", n, n, len(t) - len(t.lstrip("#"))) for n, t in enumerate(texts[:3], 1))
+    marks = tuple(
+        Element("heading", n, n, len(t) - len(t.lstrip("#"))) for n, t in enumerate(texts[:3], 1)
+    )
     page = Page(1, "\n".join(texts), "virtual", elements=marks)
     assert cut_blocks([page, Page(2, "y", "virtual")])[-1].heading_path == ("丙",)

@@ -5,11 +5,11 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from core_support import Library, numbered
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
-from core_support import Library, numbered
 from kb.catalog import Catalog
 from kb.catalog.schema import MIGRATIONS
 from kb.errors import IndexDamaged
@@ -29,13 +29,18 @@ def test_a_new_version_replaces_the_old_one_whole(library: Library) -> None:
     report = library.put("a.txt", "新的说法 丁戊己")
     assert report.version == 2
     assert library.texts("甲乙丙 说法") == ["新的说法 丁戊己"]
-    assert rows(library, "SELECT version, valid_until <> '' FROM documents ORDER BY version") == [(1, 1), (2, 0)]
+    assert rows(library, "SELECT version, valid_until <> '' FROM documents ORDER BY version") == [
+        (1, 1),
+        (2, 0),
+    ]
 
 
 def test_keywords_of_a_closed_version_are_gone(library: Library) -> None:
     library.put("a.txt", numbered("海州 档案", 40))
     library.put("a.txt", "别的内容")
-    assert rows(library, "SELECT COUNT(*) FROM blocks_fts WHERE blocks_fts MATCH '\"海州\"'") == [(0,)]
+    assert rows(library, "SELECT COUNT(*) FROM blocks_fts WHERE blocks_fts MATCH '\"海州\"'") == [
+        (0,)
+    ]
     with library.kb.project().catalog.reading() as reader:
         assert reader.keyword_problem() == ""
 
@@ -107,7 +112,9 @@ def test_a_file_that_is_no_database_is_an_error_with_a_hint(tmp_path: Path) -> N
     assert "kb.doctor" in caught.value.hint
 
 
-def test_reading_before_anything_was_written_finds_nothing_and_makes_nothing(tmp_path: Path) -> None:
+def test_reading_before_anything_was_written_finds_nothing_and_makes_nothing(
+    tmp_path: Path,
+) -> None:
     with Catalog(tmp_path / "none", 1.0).reading() as reader:
         assert reader.sources() == []
     assert not (tmp_path / "none").exists()
@@ -145,21 +152,29 @@ def test_fts5_ranks_like_rank_bm25(library: Library) -> None:
         scores = reference.get_scores(query)
         with library.kb.project().catalog.reading() as reader:
             found = reader.match(query, 10)
-            documents = {b: reader.documents([x.document_id]) for b, x in reader.blocks([f[0] for f in found]).items()}
+            documents = {
+                b: reader.documents([x.document_id])
+                for b, x in reader.blocks([f[0] for f in found]).items()
+            }
         for block_id, score in found:
             source = next(iter(documents[block_id].values())).source
             assert scores[int(source.removesuffix(".txt"))] == pytest.approx(score, rel=1e-6)
-        assert [s for _b, s in found] == pytest.approx(sorted(scores, reverse=True)[: len(found)], rel=1e-6)
+        assert [s for _b, s in found] == pytest.approx(
+            sorted(scores, reverse=True)[: len(found)], rel=1e-6
+        )
 
 
 page_text = st.text(
-    st.sampled_from("\n\n\r\x0b\x85\u2028 文字ab\x1c") | st.characters(exclude_categories=["Cs"], exclude_characters="\f"),
+    st.sampled_from("\n\n\r\x0b\x85\u2028 文字ab\x1c")
+    | st.characters(exclude_categories=["Cs"], exclude_characters="\f"),
     min_size=1,
     max_size=200,
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(page_text.filter(lambda t: t.strip()), st.integers(1_000, 1_200))
 def test_reading_on_gives_back_the_page_exactly(library: Library, text: str, budget: int) -> None:
     """Pages, blocks and read_range count lines by one splitter, whatever separators a text has."""
@@ -173,7 +188,9 @@ def test_reading_on_gives_back_the_page_exactly(library: Library, text: str, bud
             from kb.retrieval import read_range
 
             passage = read_range(reader, **call, max_chars=budget)  # type: ignore[arg-type]
-        assert [line.line for line in passage.lines] == list(range(len(read) + 1, passage.line_end + 1))
+        assert [line.line for line in passage.lines] == list(
+            range(len(read) + 1, passage.line_end + 1)
+        )
         read += [line.text for line in passage.lines]
         call = passage.next
     assert read == whole

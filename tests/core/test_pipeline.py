@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from core_support import Failing, Library, numbered, settings_for
+
 from kb.config import ROOT
 from kb.errors import Busy, EmbeddingFailed, NotFound, ParseFailed, Refused
 from kb.lock import hold, owner
@@ -29,7 +29,9 @@ def test_a_new_revision_of_the_parser_reads_the_same_bytes_again(library: Librar
     assert library.put("a.txt", "甲").state == "ingested"
 
 
-def test_a_failed_replacement_keeps_the_old_version_and_says_so(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_replacement_keeps_the_old_version_and_says_so(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
     library.put("a.txt", "旧的内容")
 
     def fail(_path: Path, _name: str) -> Any:
@@ -42,7 +44,9 @@ def test_a_failed_replacement_keeps_the_old_version_and_says_so(library: Library
     assert library.texts("内容") == ["旧的内容"]
 
 
-def test_a_failure_inside_the_transaction_leaves_nothing_half_written(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_inside_the_transaction_leaves_nothing_half_written(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
     library.put("a.txt", "旧的内容")
 
     def fail(*_arguments: object) -> Any:
@@ -105,7 +109,11 @@ def test_embedding_goes_on_where_it_was_broken_off(tmp_path: Path) -> None:
 
 def test_an_embedder_that_fails_leaves_keywords_working_and_says_why(tmp_path: Path) -> None:
     engine = Library(tmp_path, settings_for(tmp_path)).kb.embedder()
-    library = Library(tmp_path, settings_for(tmp_path), Failing(engine, 0, EmbeddingFailed("no server", "start it")))
+    library = Library(
+        tmp_path,
+        settings_for(tmp_path),
+        Failing(engine, 0, EmbeddingFailed("no server", "start it")),
+    )
     library.put("a.txt", "财政局 经费", update=False)
     assert "no server" in library.kb.update().notice
     assert library.texts("财政局") == ["财政局 经费"]
@@ -191,7 +199,9 @@ def test_the_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
         "import sys, time\nfrom pathlib import Path\nfrom kb.lock import hold\n"
         "with hold(Path(sys.argv[1]), 'killed', 5):\n    print('held', flush=True)\n    time.sleep(60)"
     )
-    process = subprocess.Popen([sys.executable, "-c", code, str(path)], cwd=ROOT, stdout=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(path)], cwd=ROOT, stdout=subprocess.PIPE
+    )
     assert process.stdout
     try:
         assert process.stdout.readline().strip() == b"held"

@@ -4,15 +4,17 @@ import hashlib
 from pathlib import Path
 
 import pytest
-
 from core_support import Library, numbered, settings_for
+
 from kb.errors import InvalidInput, NotFound
 from kb.retrieval import MAX_QUERY, MAX_TOP_K
 
 
 @pytest.fixture
 def plans(library: Library) -> Library:
-    library.put("政策/规划.pdf", "\f".join(numbered(f"第{page}页 建设资金", 30) for page in range(1, 6)))
+    library.put(
+        "政策/规划.pdf", "\f".join(numbered(f"第{page}页 建设资金", 30) for page in range(1, 6))
+    )
     library.put("政策/办法.txt", "第一条 为了规范档案工作。\n第二条 经费由财政局承担。")
     library.put("会议/纪要.md", "会议讨论了 version 1.0.21 的上线时间。")
     return library
@@ -53,7 +55,12 @@ def test_hits_come_best_first_with_their_ranks(plans: Library) -> None:
 
 @pytest.mark.parametrize(
     ("query", "source"),
-    [("财政局", "政策/办法.txt"), ("1.0.21", "会议/纪要.md"), ("檔案 規範", "政策/办法.txt"), ("第１条", "政策/规划.pdf")],
+    [
+        ("财政局", "政策/办法.txt"),
+        ("1.0.21", "会议/纪要.md"),
+        ("檔案 規範", "政策/办法.txt"),
+        ("第１条", "政策/规划.pdf"),
+    ],
 )
 def test_keywords_find_their_document_first(plans: Library, query: str, source: str) -> None:
     if query == "第１条":
@@ -79,7 +86,16 @@ def test_a_query_without_words_or_too_long_is_refused(plans: Library, query: str
 
 
 def test_characters_that_mean_something_to_fts5_are_only_text(plans: Library) -> None:
-    for query in ('"资金', "资金 AND", "NEAR(资金)", "tokens:资金", "资金*", "^资金", "资金' OR 1=1 --", "a\0b 资金"):
+    for query in (
+        '"资金',
+        "资金 AND",
+        "NEAR(资金)",
+        "tokens:资金",
+        "资金*",
+        "^资金",
+        "资金' OR 1=1 --",
+        "a\0b 资金",
+    ):
         assert plans.kb.search(query).hits
 
 
@@ -88,7 +104,10 @@ def test_characters_that_mean_something_to_fts5_are_only_text(plans: Library) ->
 
 def test_a_source_restricts_the_search_itself(plans: Library) -> None:
     assert set(plans.sources("资金 档案 会议", 20, source="会议/纪要.md")) == {"会议/纪要.md"}
-    assert set(plans.sources("资金 档案 会议", 20, source="政策/")) == {"政策/规划.pdf", "政策/办法.txt"}
+    assert set(plans.sources("资金 档案 会议", 20, source="政策/")) == {
+        "政策/规划.pdf",
+        "政策/办法.txt",
+    }
 
 
 def test_a_unique_file_name_is_enough(plans: Library) -> None:
@@ -125,8 +144,13 @@ def test_a_page_out_of_range_names_how_many_there_are(plans: Library, page: int)
         plans.kb.read_range("政策/规划.pdf", page)
 
 
-@pytest.mark.parametrize(("start", "end", "context"), [(0, 5, 0), (31, 40, 0), (5, 4, 0), (1, 0, 0), (1, -2, 0), (1, 5, -1), (1, 5, 51)])
-def test_lines_out_of_range_name_what_is_valid(plans: Library, start: int, end: int, context: int) -> None:
+@pytest.mark.parametrize(
+    ("start", "end", "context"),
+    [(0, 5, 0), (31, 40, 0), (5, 4, 0), (1, 0, 0), (1, -2, 0), (1, 5, -1), (1, 5, 51)],
+)
+def test_lines_out_of_range_name_what_is_valid(
+    plans: Library, start: int, end: int, context: int
+) -> None:
     with pytest.raises(InvalidInput) as caught:
         plans.kb.read_range("政策/规划.pdf", 1, start, end, context)
     assert "30" in caught.value.hint
@@ -149,7 +173,12 @@ def test_a_long_page_is_cut_on_a_whole_line_and_says_how_to_go_on(tmp_path: Path
     passage = library.kb.read_range("长.txt", 1)
     assert passage.truncated
     assert sum(len(line.text) for line in passage.lines) < 1_000
-    assert passage.next == {"source": "长.txt", "page": 1, "line_start": passage.line_end + 1, "line_end": 200}
+    assert passage.next == {
+        "source": "长.txt",
+        "page": 1,
+        "line_start": passage.line_end + 1,
+        "line_end": 200,
+    }
 
 
 def test_a_line_longer_than_the_budget_is_still_given_whole(library: Library) -> None:

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from kb.text import MAX_TOKEN, fold, normalize_newlines, split_lines, tokens
 
 SEPARATORS = "\n\r\x0b\x0c\x1c\x85\u2028\u2029"
-any_text = st.text(st.sampled_from(SEPARATORS + "ab文字 ") | st.characters(exclude_categories=["Cs"]))
+any_text = st.text(
+    st.sampled_from(SEPARATORS + "ab文字 ") | st.characters(exclude_categories=["Cs"])
+)
 
 
 @given(any_text)
@@ -19,7 +21,11 @@ def test_only_lf_ends_a_line(text: str) -> None:
 
 
 def test_other_separators_stay_inside_a_line() -> None:
-    assert split_lines(normalize_newlines("a\u2028b\x0bc\x85d\r\ne\rf")) == ["a\u2028b\x0bc\x85d", "e", "f"]
+    assert split_lines(normalize_newlines("a\u2028b\x0bc\x85d\r\ne\rf")) == [
+        "a\u2028b\x0bc\x85d",
+        "e",
+        "f",
+    ]
 
 
 @given(any_text)

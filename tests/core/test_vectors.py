@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from core_support import Library, numbered, settings_for
+
 from kb.vectors.chroma import open_index
 from kb.vectors.exact import decode, encode, scan
 
