@@ -186,6 +186,10 @@ TABLE: dict[str, tuple[str, str]] = {
         "第 {pages} 页读取失败，内容缺失。",
         "Pages {pages} could not be read; their content is missing.",
     ),
+    "parse.warn_page_damaged": (
+        "第 {pages} 页有损坏，可能缺少部分文字。",
+        "Pages {pages} are damaged; some of their text may be missing.",
+    ),
     "parse.warn_repaired": (
         "文件有损坏，已修复后读出 {pages} 页；原文可能还有更多页。",
         "The file is damaged and was repaired to {pages} pages; the original may have had more.",

@@ -15,6 +15,7 @@ from typing import Final
 from kb.errors import KbError
 from kb.messages import set_language
 from kb.parsers.registry import Registry
+from kb.parsers.winjob import confine_self
 from kb.parsers.wire import EXIT_MEMORY, EXIT_OUTPUT, Request, encode_error, encode_parsed
 from kb.ports import ParseLimits
 from kb.types import Parsed
@@ -45,10 +46,11 @@ def run(request: Request, registry: Registry, answer_fd: int) -> None:
 def limit_process(limits: ParseLimits) -> None:
     """Bound this process by CPU seconds and address space; no core dump.
 
-    POSIX only. macOS takes the call but does not enforce the address space; there only time and
-    output are bounded. An alarm outlives the host, should somebody kill it.
+    macOS takes the call but does not enforce the address space. On POSIX an alarm ends the process
+    even when its host is gone.
     """
     if sys.platform == "win32":
+        confine_self(limits)
         return
     import resource
     import signal

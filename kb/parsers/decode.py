@@ -37,8 +37,8 @@ _ORDINARY: Final = re.compile(
 )
 _MOSTLY: Final = 0.9
 _SAMPLE: Final = 1 << 20
-_HARMLESS: Final = frozenset("\t\n\r\x0b\x0c\x08\x1b\x1c\x1d\x1e\x1f\x85")
-"""Controls of real text files: white space, separators, terminal colours in logs."""
+_ODD: Final = re.compile("[\x00-\x07\x0e-\x1a\x7f-\x84\x86-\x9f\ufffd]")
+"""Not in real text files; white space, separators and terminal colours (in logs) are."""
 _MOST_ODD: Final = 0.02
 
 _ASCII: Final = range(0x80)
@@ -77,14 +77,7 @@ def decode(data: bytes) -> Decoded | None:
 def is_binary(text: str) -> bool:
     """Whether too much of `text` is control characters (or what could not be decoded)."""
     sample = text[:_SAMPLE]
-    odd = sum(_is_odd(char) for char in sample)
-    return odd > _MOST_ODD * len(sample)
-
-
-def _is_odd(char: str) -> bool:
-    if char in _HARMLESS:
-        return False
-    return char < " " or "\x7f" <= char < "\xa0" or char == "\ufffd"
+    return len(_ODD.findall(sample)) > _MOST_ODD * len(sample)
 
 
 def _checked(data: bytes, encoding: str, *, guessed: bool) -> Decoded | None:
@@ -125,7 +118,7 @@ def _utf16(data: bytes) -> str:
 
 def _is_damaged_utf8(data: bytes) -> bool:
     """UTF-8 with a few bad bytes (a file that was cut or patched), not another codec."""
-    text = data.decode("utf-8", "replace")
+    text = data[:_SAMPLE].decode("utf-8", "replace")
     bad = text.count("\ufffd")
     good = sum(char > "\x7f" for char in text) - bad
     return good > 20 * bad

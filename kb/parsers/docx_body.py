@@ -156,12 +156,13 @@ class Body:
                 items.append(Break())
             if part.strip() or len(parts) == 1:
                 items += [_text_line(line, level) for line in part.split("\n")]
-        last = max((i for i, item in enumerate(items) if isinstance(item, TextLine)), default=None)
-        if last is not None and not self._depth:
-            items[last] = self._with_notes(items[last])
+        for i, item in reversed(list(enumerate(items))):
+            if isinstance(item, TextLine) and not self._depth:
+                items[i] = self._with_notes(item)
+                break
         return items
 
-    def _with_notes(self, line: Any) -> TextLine:
+    def _with_notes(self, line: TextLine) -> TextLine:
         """The line with the marks of its notes at its end, where they cut no phrase in two."""
         refs, self._cited = dict.fromkeys(self._cited), []
         marks = "".join(self._labels[ref] for ref in refs)

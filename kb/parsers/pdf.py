@@ -31,9 +31,12 @@ _LEVEL: Final = 0.95
 _CONTROLS: Final = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f]")
 _UNMAPPED: Final = re.compile("[\ufffd\ue000-\uf8ff]")
 _MOST_UNMAPPED: Final = 0.1
+_SKIPPED: Final = re.compile(r"\berror\b|cannot load content")
+"""What MuPDF says, and to nobody else, when it leaves out a part of a page it cannot read."""
 _NAMED_PAGES: Final = 20
-_FLOWS_ON: Final = 0.2
-"""Characters nearer than this many heights belong together, whatever rule is between them."""
+_FLOWS_ON: Final = 0.35
+"""A word space, in heights: text this near runs on, whatever rule is between. Two cells are further
+apart by their padding; in the corpus every nearer pair that a rule parts is running text."""
 _TAIL: Final = 2048
 
 Point = tuple[float, float]
@@ -55,6 +58,7 @@ class _Report:
     """What went wrong, by page."""
 
     failed: list[int] = field(default_factory=list)
+    damaged: list[int] = field(default_factory=list)
     garbled: list[int] = field(default_factory=list)
 
 
@@ -104,6 +108,8 @@ def _textless(name: str, pages: int) -> Refused:
 
 def _page(doc: Any, index: int, report: _Report) -> Page:
     number = index + 1
+    tools = _mupdf().TOOLS
+    tools.reset_mupdf_warnings()
     try:
         page = doc[index]
         lines, seen = _lines(page)
@@ -112,6 +118,8 @@ def _page(doc: Any, index: int, report: _Report) -> Page:
             raise MemoryError from error
         report.failed.append(number)
         return Page(number=number, text="", kind="physical")
+    if _SKIPPED.search(tools.mupdf_warnings()):
+        report.damaged.append(number)
     text = "\n".join(line.text for line in lines)
     if _is_garbled(text):
         report.garbled.append(number)
@@ -280,20 +288,22 @@ def _runs(
 def _places(chars: list[_Char], tables: list[Table]) -> list[_Place]:
     """The cell of every character.
 
-    Text that runs on over a rule without a gap stays in its cell: it flows over the rule, as in a
-    spreadsheet.
+    Text that runs on over a rule without more than a word space stays in its cell: it flows over
+    the rule, as in a spreadsheet. So does text that is not level.
     """
     result: list[_Place] = []
-    for i, char in enumerate(chars):
-        runs_on = i > 0 and _runs_on(chars[i - 1], char)
-        result.append(result[-1] if runs_on else _place(char.box, tables))
+    last: _Char | None = None
+    for char in chars:
+        visible = bool(char.text.strip())
+        stays = last is not None and (not visible or _runs_on(last, char))
+        result.append(result[-1] if stays else _place(char.box, tables))
+        last = char if visible else last
     return result
 
 
 def _runs_on(before: _Char, after: _Char) -> bool:
     gap = after.box[0] - before.box[2]
-    visible = bool(before.text.strip() and after.text.strip())
-    return visible and after.level and gap < _FLOWS_ON * (after.box[3] - after.box[1])
+    return not after.level or gap < _FLOWS_ON * (after.box[3] - after.box[1])
 
 
 def _place(box: Box, tables: list[Table]) -> _Place:
@@ -338,6 +348,7 @@ def _warnings(pages: list[Page], report: _Report) -> list[str]:
     empty = [p.number for p in pages if not p.text.strip() and p.number not in failed]
     found = (
         ("parse.warn_page_failed", report.failed),
+        ("parse.warn_page_damaged", report.damaged),
         ("parse.warn_no_text", empty),
         ("parse.warn_garbled", report.garbled),
     )

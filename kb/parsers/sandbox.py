@@ -2,7 +2,7 @@
 
 The checks of `kb.parsers.checks` run here, everything else in another process (see
 `kb.parsers.worker`). POSIX: a long-lived host that forks one child a document. Windows: one process
-a document inside a Job object (memory, CPU time, dies with us). Bounds: wall time and output
+a document inside a Job object. Both end when we end, however we end. Bounds: wall time and output
 everywhere; CPU seconds everywhere; memory on Linux and Windows, but not on macOS, whose kernel does
 not enforce RLIMIT_AS.
 """
@@ -26,7 +26,6 @@ from kb.errors import ParseFailed
 from kb.messages import language, tr
 from kb.parsers.checks import check
 from kb.parsers.registry import Registry
-from kb.parsers.winjob import confine
 from kb.parsers.wire import Outcome, Request, decode_answer
 from kb.parsers.worker import answer_cap, ended_by_code, ended_by_signal
 from kb.ports import ParseLimits
@@ -151,7 +150,6 @@ class _Once:
 
     def run(self, request: Request) -> Outcome:
         process = _start("--once")
-        release = confine(int(getattr(process, "_handle", 0)), request.limits)
         try:
             with _killed_after(process, request.limits.wall_seconds) as late:
                 payload = self._exchange(process, request)
@@ -160,7 +158,6 @@ class _Once:
             payload, code = b"", process.wait()
         finally:
             _end(process)
-            release()
         return _once_outcome(code, payload, request, late=late.is_set())
 
     def close(self) -> None:

@@ -18,8 +18,9 @@ import os
 import selectors
 import signal
 import sys
+import threading
 import time
-from typing import Final, NoReturn
+from typing import BinaryIO, Final, NoReturn
 
 from kb.parsers import child
 from kb.parsers.registry import Registry
@@ -229,13 +230,20 @@ def _private_channel() -> tuple[int, int]:
 
 def _once(requests: int, answers: int) -> None:
     """One document in this process, then gone, without the interpreter's teardown."""
-    with os.fdopen(requests, "rb", closefd=False) as lines:
-        request = Request.decode(lines.readline())
+    lines = os.fdopen(requests, "rb")
+    request = Request.decode(lines.readline())
+    threading.Thread(target=_leave_with_caller, args=(lines,), daemon=True).start()
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.dup2(null, 2)
     child.run(request, Registry(request.extra), answers)
     os._exit(0)
+
+
+def _leave_with_caller(lines: BinaryIO) -> None:
+    """The caller sends nothing more: when its pipe ends before we do, it is gone."""
+    lines.read()
+    os._exit(1)
 
 
 if __name__ == "__main__":

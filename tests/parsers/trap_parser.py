@@ -47,7 +47,7 @@ def flood(argument):
 
 
 def chatter(argument):
-    print("printed")
+    print("printed")  # noqa: T201 - the trap
     os.write(1, b'{"ending":"done","size":0}\n')
     os.write(2, b"to stderr\n" * 20_000)
     sys.stdout.flush()
