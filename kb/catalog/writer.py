@@ -279,6 +279,10 @@ class Writer(Reader):
         with self._transaction():
             self._bump("chroma_sync")
 
+    def checkpoint(self) -> None:
+        """Fold the write-ahead log into the file."""
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     # -- helpers ---------------------------------------------------------------------------
 
     def _set_meta(self, key: str, value: str) -> None:
