@@ -75,7 +75,7 @@ def parse(path: Path, name: str) -> Parsed:
         pages = [_page(doc, index, report) for index in range(doc.page_count)]
         repaired = bool(doc.is_repaired)
     if not any(page.text.strip() for page in pages):
-        raise _textless(name, len(pages))
+        raise _textless(name, len(pages), report)
     warnings = _warnings(pages, report)
     if repaired:
         cut = b"%%EOF" not in _tail(path)
@@ -100,7 +100,9 @@ def _opened(path: Path, name: str) -> Iterator[Any]:
         yield doc
 
 
-def _textless(name: str, pages: int) -> Refused:
+def _textless(name: str, pages: int, report: _Report) -> Refused:
+    if report.failed or report.damaged:
+        return damaged(name, tr("parse.reason_open"))
     return Refused(
         tr("parse.no_text_scanned", name=name, pages=pages), tr("parse.no_text_scanned_hint")
     )

@@ -311,20 +311,36 @@ def test_a_cut_file_is_read_with_a_warning_or_refused(doc, tmp_path):
             assert pdf.parse(path, "cut.pdf").warnings
 
 
-def test_a_damaged_stream_is_said_though_mupdf_is_silent(doc, tmp_path):
-    page = doc.new_page()
-    for i in range(30):
-        put(page, 72, 60 + 18 * i, f"第{i}行文字")
-    page.clean_contents()
-    data = doc.tobytes(deflate=True)
-    with pymupdf.open(stream=data, filetype="pdf") as saved:
-        raw = saved.xref_stream_raw(saved[0].get_contents()[0])
-    half = len(raw) // 2
-    path = tmp_path / "x.pdf"
-    path.write_bytes(data.replace(raw, raw[:half] + b"\xff" * 9 + raw[half + 9 :]))
-    parsed = pdf.parse(path, "x.pdf")
-    assert len(parsed.pages[0].text.split("\n")) < 30
-    assert "1" in parsed.warnings[0]
+@pytest.fixture
+def with_damage(doc, tmp_path):
+    """A page of as many lines as streams, some of which are overwritten."""
+
+    def with_damage(lines, broken):
+        page = doc.new_page()
+        for i in range(lines):
+            put(page, 72, 60 + 18 * i, f"第{i}行文字")
+        data = doc.tobytes(deflate=True)
+        with pymupdf.open(stream=data, filetype="pdf") as saved:
+            for xref in saved[0].get_contents()[-broken:]:
+                raw = saved.xref_stream_raw(xref)
+                assert data.count(raw) == 1
+                data = data.replace(raw, b"\xff" * len(raw))
+        path = tmp_path / "x.pdf"
+        path.write_bytes(data)
+        return path
+
+    return with_damage
+
+
+def test_a_damaged_stream_is_said_though_mupdf_is_silent(with_damage):
+    parsed = pdf.parse(with_damage(lines=9, broken=1), "x.pdf")
+    assert 0 < len(parsed.pages[0].text.split("\n")) < 9
+    assert "第 1 页有损坏" in parsed.warnings[0]
+
+
+def test_a_document_that_lost_all_its_text_is_not_called_a_scan(with_damage):
+    with pytest.raises(Refused, match="损坏"):
+        pdf.parse(with_damage(lines=3, broken=99), "x.pdf")
 
 
 def test_control_characters_are_glyphs_without_a_letter():
