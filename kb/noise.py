@@ -31,6 +31,8 @@ _EDGE_LINES: Final = 2
 """Without boxes: this many lines at each end of a page are its margin."""
 _MIN_PAGES: Final = 3
 _SHARE: Final = 0.3
+_SHARE_WITHOUT_BOXES: Final = 0.5
+"""The first line of a page is often a heading: without its place it must recur more often."""
 _WINDOW: Final = 8
 _WINDOW_SHARE: Final = 0.4
 _NEAR: Final = 4
@@ -55,7 +57,10 @@ _BARE: Final = re.compile(_N, re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A line in a margin: `height` is its place on the page, 0 to 1; `number` a page number."""
+    """A line in a margin: `height` is its place on the page, 0 to 1; `number` a page number.
+
+    `boxed` says that the place is known, not only the order of the lines.
+    """
 
     page: int
     line: int
@@ -64,6 +69,7 @@ class _Candidate:
     key: str
     number: int | None
     decorated: bool
+    boxed: bool
 
 
 def mark_noise(pages: Sequence[Page]) -> tuple[Page, ...]:
@@ -115,12 +121,13 @@ def _candidates(page: Page) -> Iterator[_Candidate]:
                 key=_key(text),
                 number=number[0] if number else None,
                 decorated=bool(number and number[1]),
+                boxed=_has_boxes(page, lines),
             )
 
 
 def _margins(page: Page, lines: Sequence[str]) -> Iterator[tuple[int, Edge, float]]:
     """Line number, edge and height of the lines in a page's margins."""
-    if len(page.boxes) == len(lines) and page.height > 0:
+    if _has_boxes(page, lines):
         yield from _margins_by_box(page)
         return
     filled = [number for number, line in enumerate(lines, start=1) if line.strip()]
@@ -128,6 +135,10 @@ def _margins(page: Page, lines: Sequence[str]) -> Iterator[tuple[int, Edge, floa
         yield number, "top", place / 10
     for place, number in enumerate(reversed(filled[_EDGE_LINES:][-_EDGE_LINES:])):
         yield number, "bottom", 1 - place / 10
+
+
+def _has_boxes(page: Page, lines: Sequence[str]) -> bool:
+    return len(page.boxes) == len(lines) and page.height > 0
 
 
 def _margins_by_box(page: Page) -> Iterator[tuple[int, Edge, float]]:
@@ -161,8 +172,11 @@ def _repeated(candidates: Sequence[_Candidate], pages: int) -> Iterator[_Candida
 
 def _is_repeated(one: _Candidate, group: Sequence[_Candidate], pages: int) -> bool:
     level = sorted({c.page for c in group if abs(c.height - one.height) <= _DRIFT})
-    if len(level) >= max(_MIN_PAGES, _SHARE * pages):
+    share = _SHARE if one.boxed else _SHARE_WITHOUT_BOXES
+    if len(level) >= max(_MIN_PAGES, share * pages):
         return True
+    if not one.boxed:
+        return False
     needed = max(_MIN_PAGES, _WINDOW_SHARE * _WINDOW)
     starts = (page for page in level if one.page - _WINDOW < page <= one.page)
     return any(_within(level, start, start + _WINDOW - 1) >= needed for start in starts)

@@ -30,9 +30,7 @@ def plain(number, text, kind="rendered"):
 
 
 def noise(pages):
-    return [
-        [page.text.split("\n")[line - 1] for line in page.noise] for page in mark_noise(pages)
-    ]
+    return [[page.text.split("\n")[line - 1] for line in page.noise] for page in mark_noise(pages)]
 
 
 def report(count, header="某公司2018年第一季度报告", number=str):
@@ -72,7 +70,8 @@ def test_odd_and_even_heads_are_both_noise():
 
 def test_heads_of_one_chapter_in_a_long_book_are_noise():
     pages = [
-        page(i, ("第三章 论数据" if 50 <= i < 58 else f"文{'甲' * i}", HEADER)) for i in range(1, 200)
+        page(i, ("第三章 论数据" if 50 <= i < 58 else f"文{'甲' * i}", HEADER))
+        for i in range(1, 200)
     ]
     marked = noise(pages)
     assert all(marked[49:57])
@@ -113,7 +112,9 @@ def test_numbers_may_count_with_an_offset_and_restart():
     assert all(noise(pages))
 
 
-@pytest.mark.parametrize("text", ["第1页", "第 1 页 共 2 页", "- 1 -", "— 1 —", "1/2", "Page 1 of 2", "第一页"])
+@pytest.mark.parametrize(
+    "text", ["第1页", "第 1 页 共 2 页", "- 1 -", "— 1 —", "1/2", "Page 1 of 2", "第一页"]
+)
 def test_one_page_says_itself_that_it_numbers(text):
     assert noise([page(1, ("标题", HEADER), (text, FOOTER))]) == [[text]]
 
@@ -129,8 +130,18 @@ def test_nothing_on_virtual_pages_is_noise():
 
 
 def test_pages_without_boxes_go_by_their_first_and_last_lines():
-    pages = [plain(i, f"\n某规划\n正文{'甲' * i}\n某规划\n续{'乙' * i}\n完{'丙' * i}\n- {i} -") for i in range(1, 6)]
+    pages = [
+        plain(i, f"\n某规划\n正文{'甲' * i}\n某规划\n续{'乙' * i}\n完{'丙' * i}\n- {i} -")
+        for i in range(1, 6)
+    ]
     assert [p.noise for p in mark_noise(pages)] == [(2, 7)] * 5
+
+
+def test_a_heading_that_happens_to_stand_first_survives_without_boxes():
+    pages = [
+        plain(i, f"{'元代' if i in {2, 3, 5} else f'题{i}甲'}\n正文{'乙' * i}") for i in range(1, 9)
+    ]
+    assert not any(noise(pages))
 
 
 def test_a_page_printed_sideways_has_its_margins_at_the_sides():
@@ -178,7 +189,9 @@ def test_page_numbers_are_read_in_their_forms(text, number):
     assert page_number(text) == number
 
 
-TEXTS = st.sampled_from(["页眉", "1", "2", "第1页", "", "12,000.00", "第一章", "正文" * 9, "iv", "-"])
+TEXTS = st.sampled_from(
+    ["页眉", "1", "2", "第1页", "", "12,000.00", "第一章", "正文" * 9, "iv", "-"]
+)
 LINES = st.lists(st.tuples(TEXTS, st.floats(0, HEIGHT)), min_size=1, max_size=6)
 
 
