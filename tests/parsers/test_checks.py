@@ -1,7 +1,10 @@
 """What is refused before any parser runs, and how it is said."""
 
 import struct
+import subprocess
+import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +13,7 @@ from kb.parsers.checks import MAX_ENTRIES, check
 from kb.parsers.registry import Registry
 from kb.ports import ParseLimits
 
+ROOT = Path(__file__).resolve().parents[2]
 LIMITS = ParseLimits(file_mb=1)
 REGISTRY = Registry()
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -149,3 +153,14 @@ def test_every_parser_has_its_own_name_and_suffixes():
     suffixes = [suffix for spec in specs for suffix in spec.suffixes]
     assert len(set(suffixes)) == len(suffixes)
     assert {".pdf", ".docx", ".txt", ".md"} <= set(suffixes)
+
+
+def test_looking_up_parsers_imports_no_library():
+    code = (
+        "import sys; from kb.parsers.sandbox import Sandbox; from kb.ports import ParseLimits; "
+        "Sandbox(ParseLimits()).parser_id('x.pdf'); print(*sys.modules)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True, encoding="utf-8"
+    )
+    assert not set(run.stdout.split()) & {"pymupdf", "lxml", "docx", "charset_normalizer"}
