@@ -100,6 +100,8 @@ class Package:
             with self._zip.open(member) as file:
                 tree = etree.parse(file, parser)
         except etree.XMLSyntaxError as error:
+            if error.code == etree.ErrorTypes.ERR_NO_MEMORY:
+                raise MemoryError from error
             raise damaged(self._name, tr("parse.reason_xml")) from error
         except _BROKEN_ZIP as error:
             raise damaged(self._name, tr("parse.reason_zip")) from error

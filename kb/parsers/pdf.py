@@ -88,9 +88,8 @@ def parse(path: Path, name: str) -> Parsed:
 def _opened(path: Path, name: str) -> Iterator[Any]:
     try:
         doc = _mupdf().open(path, filetype="pdf")
-    except (RuntimeError, ValueError) as error:
-        if "malloc" in str(error):
-            raise MemoryError from error
+    except Exception as error:  # MuPDF's own errors share no class but this
+        _raise_if_out_of_memory(error)
         raise damaged(name, tr("parse.reason_open")) from error
     with doc:
         if doc.needs_pass:
@@ -98,6 +97,12 @@ def _opened(path: Path, name: str) -> Iterator[Any]:
         if not doc.is_pdf or doc.page_count == 0:
             raise Refused(tr("parse.no_pages", name=name), tr("parse.resave_hint"))
         yield doc
+
+
+def _raise_if_out_of_memory(error: Exception) -> None:
+    """MuPDF reports it as one of its errors, by the name of the C function."""
+    if isinstance(error, MemoryError) or "malloc" in str(error):
+        raise MemoryError from error
 
 
 def _textless(name: str, pages: int, report: _Report) -> Refused:
@@ -115,9 +120,8 @@ def _page(doc: Any, index: int, report: _Report) -> Page:
     try:
         page = doc[index]
         lines, seen = _lines(page)
-    except (RuntimeError, ValueError, IndexError) as error:
-        if "malloc" in str(error):
-            raise MemoryError from error
+    except Exception as error:  # MuPDF's own errors share no class but this
+        _raise_if_out_of_memory(error)
         report.failed.append(number)
         return Page(number=number, text="", kind="physical")
     if _SKIPPED.search(tools.mupdf_warnings()):

@@ -2,6 +2,7 @@
 
 import io
 import re
+import sys
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,8 +15,10 @@ from docx.oxml.ns import nsdecls, qn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kb.errors import Refused
+from kb.errors import ParseFailed, Refused
 from kb.parsers import docx as parser
+from kb.parsers.sandbox import Sandbox
+from kb.ports import ParseLimits
 
 W = nsdecls("w")
 WPS = 'xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape"'
@@ -407,3 +410,20 @@ def test_any_damage_is_a_refusal_or_a_reading_never_another_error(changes):
         path.write_bytes(data)
         with suppress(Refused):
             assert parser.parse(path, "x.docx").pages
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="RLIMIT_AS")
+def test_too_little_memory_for_the_xml_is_not_called_damage(saved, edit_docx):
+    row = b"<w:p><w:r><w:t>1</w:t></w:r></w:p>"
+    path = edit_docx(
+        saved,
+        {
+            "word/document.xml": lambda data: data.replace(
+                b"<w:sectPr", row * 1_000_000 + b"<w:sectPr"
+            )
+        },
+    )
+    box = Sandbox(ParseLimits(memory_mb=400))
+    with pytest.raises(ParseFailed, match="400 MiB"):
+        box.parse(path, "x.docx")
+    box.close()
