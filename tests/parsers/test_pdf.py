@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb.errors import Refused
-from kb.parsers import pdf, pdf_tables
+from kb.parsers import pdf, pdf_page, pdf_tables
 from kb.parsers.pdf_lines import Fragment, join
 from kb.parsers.pdf_tables import Rule
 
@@ -344,7 +344,7 @@ def test_a_document_that_lost_all_its_text_is_not_called_a_scan(with_damage):
 
 
 def test_control_characters_are_glyphs_without_a_letter():
-    assert pdf._visible("a\x03b\tc\x85") == "a\ufffdb c\ufffd"
+    assert pdf_page.visible("a\x03b\tc\x85") == "a\ufffdb c\ufffd"
     assert pdf._is_garbled("7KH\ufffdTXLFN\ufffdEURZQ\ufffdIR[")
     assert not pdf._is_garbled("正常的文字，偶有一个\ufffd也不要紧。")
 
