@@ -216,6 +216,8 @@ class Jobs:
         with _start(command) as process:
             with self._lock:
                 self._process = process
+                if self._queue:  # they came while this one was starting
+                    self._hurry()
             for line in process.stdout or ():
                 self._take(job, line)
             code = process.wait()

@@ -371,3 +371,22 @@ def test_no_thread_is_left_when_nothing_was_ingested():
     before = threading.active_count()
     Jobs()
     assert threading.active_count() == before
+
+
+def test_missing_vectors_are_resumed_and_give_way_to_an_ingest():
+    """A server that starts over an unfinished index goes on; a document that comes is served first."""
+    endless = (
+        "import sys, json\n"
+        "print(json.dumps({'event': 'progress', 'stage': 'embed', 'done': 1, 'total': 9}), flush=True)\n"
+        "sys.exit(0 if sys.stdin.readline() == 'stop\\n' else 1)"
+    )
+    report = json.dumps({"event": "report", "source": "a.txt", "state": "ingested"})
+
+    def command(path, source, project):
+        code = f"print({report!r})" if path else endless
+        return [sys.executable, "-c", code]
+
+    jobs = Jobs(command)
+    jobs.resume("default")
+    answer = asyncio.run(jobs.ingest("a.txt", "a.txt", "default"))
+    assert answer["state"] == "ingested"

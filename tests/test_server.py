@@ -42,7 +42,7 @@ def fakes(monkeypatch):
         for name, module in fake_modules(**functions).items():
             monkeypatch.setitem(sys.modules, name, module)
 
-    monkeypatch.setattr(server, "_warm_up", lambda: None)
+    monkeypatch.setattr(server, "_warm_up", lambda *_: None)
     monkeypatch.setattr(server, "_resolve", lambda path, name: (f"/docs/{path}", name or path))
     put()
     return put
