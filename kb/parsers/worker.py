@@ -221,10 +221,13 @@ def _preload(request: Request, registry: Registry) -> None:
 def _private_channel() -> tuple[int, int]:
     """Copies of fds 0 and 1 that only we know; fd 0 becomes empty and fd 1 the log."""
     requests, answers = os.dup(0), os.dup(1)
-    null = os.open(os.devnull, os.O_RDONLY)
+    null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
-    os.close(null)
-    os.dup2(2, 1)
+    try:
+        os.dup2(2, 1)
+    except OSError:  # the caller has no stderr
+        os.dup2(null, 1)
+        os.dup2(null, 2)
     return requests, answers
 
 

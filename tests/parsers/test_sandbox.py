@@ -211,6 +211,16 @@ box = Sandbox(ParseLimits(wall_seconds=60), extra=("trap_parser",), fork=sys.arg
 print(box.parse(Path(sys.argv[1]), "x.trap").pages[0].text, flush=True)
 """
 
+QUIET_SCRIPT = """
+import sys
+from pathlib import Path
+from kb.parsers.sandbox import Sandbox
+from kb.ports import ParseLimits
+box = Sandbox(ParseLimits(wall_seconds=60), extra=("trap_parser",), fork=sys.argv[2] == "fork")
+text = box.parse(Path(sys.argv[1]), "x.trap").pages[0].text
+Path(sys.argv[3]).write_text(text, encoding="utf-8")
+"""
+
 
 def start_script(*arguments, cwd):
     env = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(HERE)))}
@@ -226,6 +236,17 @@ def test_an_unguarded_one_liner_may_parse(write, tmp_path, way):
         out, _ = process.communicate(timeout=30)
     assert out.decode("utf-8").split() == ["started", "字字"]
     assert process.returncode == 0
+
+
+@posix
+@pytest.mark.parametrize("way", WAYS)
+def test_a_caller_without_standard_streams_may_parse(write, tmp_path, way):
+    note = tmp_path / "note"
+    command = [sys.executable, "-c", QUIET_SCRIPT, str(write("x.trap", "flood 2")), way, str(note)]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(HERE)))}
+    shell = ["/bin/sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh"]
+    subprocess.run([*shell, *command], cwd=tmp_path, env=env, timeout=60, check=True)
+    assert note.read_text(encoding="utf-8") == "字字"
 
 
 @linux
