@@ -7,6 +7,7 @@ failed, 2 wrong usage, 3 refused as it is (nothing was changed).
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -146,6 +147,11 @@ def _one(
     except KbError as error:
         say(f"{source}: {error}")
         return {"source": source, **_error(error)}, error.exit_code
+    except Exception as error:
+        # A fault of ours: told in full, and the next file proceeds.
+        logging.getLogger("ingest").exception(source)
+        fault = KbError(tr("cli.fault", reason=repr(error)), tr("cli.fault.hint"))
+        return {"source": source, **_error(fault)}, fault.exit_code
     for warning in report.warnings:
         say(f"{source}: {warning}")
     return _plain(asdict(report)), 0

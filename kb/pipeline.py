@@ -72,7 +72,8 @@ def ingest(
         return _would(new, current, started)
     with catalog.writing(tr("lock.ingest", source=source)) as writer:
         document = writer.replace(new)
-    return _report(document, "ingested", started)
+    mine = document.ingested_at == new.ingested_at
+    return _report(document, "ingested" if mine else "unchanged", started)
 
 
 def _new_version(source: str, copy: Copy, parsed: Parsed, path: Path) -> NewVersion:

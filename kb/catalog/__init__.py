@@ -6,7 +6,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from kb.catalog.connection import connect_reader, connect_writer
+from kb.catalog.connection import connect_reader, connect_writer, translated
 from kb.catalog.reader import Reader
 from kb.catalog.rows import Model, Pending
 from kb.catalog.writer import NewVersion, Writer
@@ -40,17 +40,22 @@ class Catalog:
         Not to be nested in one thread. Raises IndexDamaged when the file cannot be read by this
         code.
         """
-        connection = self._reader()
-        connection.execute("BEGIN")
-        try:
-            yield Reader(connection, self.project)
-        finally:
-            connection.execute("ROLLBACK")
+        with translated(self.path):
+            connection = self._reader()
+            connection.execute("BEGIN")
+            try:
+                yield Reader(connection, self.project)
+            finally:
+                connection.execute("ROLLBACK")
 
     @contextmanager
     def writing(self, purpose: str) -> Iterator[Writer]:
-        """The only writer, named to others by `purpose`. Raises Busy and IndexDamaged."""
-        with hold(self._lock, purpose, self._lock_wait):
+        """The only writer, named to others by `purpose`.
+
+        Raises Busy, and IndexDamaged when the disk is full, the folder read-only, the file broken:
+        what was committed before stays.
+        """
+        with translated(self.path), hold(self._lock, purpose, self._lock_wait):
             connection = connect_writer(self.path)
             try:
                 yield Writer(connection, self.project)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from kb.catalog.schema import check_version, migrate, schema_version
@@ -10,6 +11,7 @@ from kb.errors import IndexDamaged
 from kb.messages import tr
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 BUSY_MS: Final = 10_000
@@ -17,15 +19,12 @@ BUSY_MS: Final = 10_000
 
 
 def connect_writer(path: Path) -> sqlite3.Connection:
-    """A connection that may write, the schema up to date. Raises IndexDamaged."""
+    """A connection that may write, the schema up to date. Raises IndexDamaged, sqlite3.Error."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        connection = _connect(path)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA foreign_keys = ON")
-        migrate(connection)
-    except sqlite3.Error as error:
-        raise _unusable(path, error) from error
+    connection = _connect(path)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    migrate(connection)
     return connection
 
 
@@ -36,16 +35,23 @@ def connect_reader(path: Path) -> sqlite3.Connection:
     """
     if not path.exists():
         return _empty()
-    try:
-        connection = _connect(path)
-        connection.execute("PRAGMA query_only = ON")
-        check_version(connection)
-        if not schema_version(connection):
-            connection.close()
-            return _empty()
-    except sqlite3.Error as error:
-        raise _unusable(path, error) from error
+    connection = _connect(path)
+    connection.execute("PRAGMA query_only = ON")
+    check_version(connection)
+    if not schema_version(connection):
+        connection.close()
+        return _empty()
     return connection
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """SQLite's and the file system's errors about the index at `path` as IndexDamaged."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        reason = tr("catalog.unusable", name=path.name, reason=error)
+        raise IndexDamaged(reason, tr("catalog.unusable.hint")) from error
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -61,9 +67,3 @@ def _empty() -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     migrate(connection)
     return connection
-
-
-def _unusable(path: Path, error: sqlite3.Error) -> IndexDamaged:
-    return IndexDamaged(
-        tr("catalog.unusable", name=path.name, reason=error), tr("catalog.unusable.hint")
-    )

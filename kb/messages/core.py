@@ -29,8 +29,8 @@ TABLE: dict[str, tuple[str, str]] = {
         "Upgrade this program, or point KB_DATA_DIR to another folder.",
     ),
     "catalog.unusable": (
-        "无法打开索引 {name}：{reason}",
-        "The index {name} cannot be opened: {reason}",
+        "索引 {name} 无法读写：{reason}",
+        "The index {name} cannot be read or written: {reason}",
     ),
     "catalog.unusable.hint": (
         "运行 python -m kb.doctor 查看原因。",

@@ -46,6 +46,11 @@ TABLE: dict[str, tuple[str, str]] = {
         "{source} 不是现有文件：作为 {file} 的文档名（source）。",
         "{source} is no existing file: taken as the source's name of {file}.",
     ),
+    "cli.fault": ("程序出错：{reason}", "A fault of this program: {reason}"),
+    "cli.fault.hint": (
+        "原有内容没有改动。请附上标准错误里的详细信息报告这个问题。",
+        "What was there before is unchanged. Please report this with the details on stderr.",
+    ),
     "cli.empty_folder": ("{name} 里没有文件。", "There is no file in {name}."),
     "cli.interrupted": (
         "已中断。已提交的内容不会丢失；再次运行即从中断处继续。",

@@ -198,3 +198,28 @@ def test_reading_on_gives_back_the_page_exactly(library: Library, text: str, bud
         place = hit.citation
         again = library.kb.read_range(place.source, place.page, place.line_start, place.line_end)
         assert "\n".join(line.text for line in again.lines) == hit.text
+
+
+def test_a_folder_that_cannot_be_made_is_an_error_with_a_hint(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with (
+        pytest.raises(IndexDamaged) as caught,
+        Catalog(tmp_path / "file" / "below", 1.0).writing("test"),
+    ):
+        pass
+    assert "kb.doctor" in caught.value.hint
+
+
+def test_a_full_disk_is_an_error_and_the_old_version_stands(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.put("a.txt", "旧的内容")
+
+    def full(*_arguments: object) -> object:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr("kb.catalog.writer.Writer._insert_blocks", full)
+    with pytest.raises(IndexDamaged, match="disk is full"):
+        library.put("a.txt", "新的内容")
+    monkeypatch.undo()
+    assert library.texts("内容") == ["旧的内容"]

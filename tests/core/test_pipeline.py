@@ -23,6 +23,21 @@ def test_the_same_bytes_are_unchanged_and_not_parsed(library: Library) -> None:
     assert library.parser.parsed == ["a.txt"]
 
 
+def test_the_same_bytes_from_two_writers_at_once_are_one_version(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parse = library.parser.parse
+
+    def meanwhile(path: Path, name: str) -> Any:
+        monkeypatch.setattr(library.parser, "parse", parse)
+        Library(library.folder, settings_for(library.folder)).put("a.txt", "甲")
+        return parse(path, name)
+
+    monkeypatch.setattr(library.parser, "parse", meanwhile)
+    report = library.put("a.txt", "甲")
+    assert (report.state, report.version) == ("unchanged", 1)
+
+
 def test_a_new_revision_of_the_parser_reads_the_same_bytes_again(library: Library) -> None:
     library.put("a.txt", "甲")
     library.parser.revision = 2
