@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kb.text import split_lines
 from kb.types import Block
@@ -28,7 +28,13 @@ def cut_blocks(pages: Iterable[Page]) -> list[Block]:
     A block's range starts and ends at an indexed line; noise and blank lines between them belong
     to the range but not to its indexed text.
     """
-    return [block for page, path in _with_headings(pages) for block in _cut_page(page, path)]
+    blocks: list[Block] = []
+    open_table = ""
+    for page, path in _with_headings(pages):
+        tables = _tables(page, open_table)
+        blocks += _cut_page(page, path, tables)
+        open_table = _open_table(page, tables)
+    return blocks
 
 
 def indexed_lines(page: Page) -> list[int]:
@@ -42,12 +48,13 @@ def indexed_lines(page: Page) -> list[int]:
 
 
 def indexed_text(title: str, block: Block, page: Page) -> str:
-    """What is embedded and tokenised for a block: title, heading path, then its indexed lines."""
+    """What is embedded and tokenised for a block: title, heading path, table header, its lines."""
     lines = split_lines(page.text)
     body = [lines[n - 1] for n in indexed_lines(page) if block.line_start <= n <= block.line_end]
     # A heading that the block itself shows is not said twice.
     path = [heading for heading in block.heading_path if heading not in body]
-    return "\n".join([title, *path, *body])
+    header = [block.table_header] if block.table_header else []
+    return "\n".join([title, *path, *header, *body])
 
 
 def text_hash(text: str) -> bytes:
@@ -55,11 +62,14 @@ def text_hash(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8")).digest()[:16]
 
 
-def _cut_page(page: Page, headings: dict[int, tuple[str, ...]]) -> Iterator[Block]:
+def _cut_page(
+    page: Page, headings: dict[int, tuple[str, ...]], tables: Sequence[_Table]
+) -> Iterator[Block]:
     numbers = indexed_lines(page)
     for first, last in _spans(len(numbers)):
         start = numbers[first]
-        yield Block(0, 0, page.number, start, numbers[last], _path_at(headings, start))
+        header = next((t.header for t in tables if t.first_row <= start <= t.end), "")
+        yield Block(0, 0, page.number, start, numbers[last], _path_at(headings, start), header)
 
 
 def _spans(count: int) -> Iterator[tuple[int, int]]:
@@ -96,3 +106,44 @@ def _heading_text(lines: Sequence[str], start: int, end: int) -> str:
 
 def _titles(path: Sequence[tuple[int, str]]) -> tuple[str, ...]:
     return tuple(title for _level, title in path)
+
+
+# -- tables --------------------------------------------------------------------------------
+
+
+class _Table(NamedTuple):
+    """A table on one page: its lines, the first that is no header, and its header's text."""
+
+    start: int
+    end: int
+    first_row: int
+    header: str
+
+
+def _tables(page: Page, open_table: str) -> list[_Table]:
+    """The tables of a page; one that has no header and opens the page goes on from `open_table`."""
+    lines = split_lines(page.text)
+    first = min(indexed_lines(page), default=0)
+    found = []
+    for element in page.elements:
+        if element.kind != "table":
+            continue
+        row = element.line_start + element.level
+        header = " ".join(lines[element.line_start - 1 : row - 1])
+        goes_on = element.line_start <= first and _columns(lines[row - 1 : row]) == _columns(
+            [open_table]
+        )
+        if not element.level and goes_on:
+            header = open_table
+        found.append(_Table(element.line_start, element.line_end, row, header))
+    return found
+
+
+def _open_table(page: Page, tables: Sequence[_Table]) -> str:
+    """The header of the table that reaches the page's last indexed line, or nothing."""
+    last = max(indexed_lines(page), default=0)
+    return next((table.header for table in tables if table.start <= last <= table.end), "")
+
+
+def _columns(lines: Sequence[str]) -> int:
+    return lines[0].count(" | ") if lines else -1

@@ -24,7 +24,11 @@ class ObjectRef:
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """What a run of lines of a page is. `level` counts headings from 1 (0: not a heading)."""
+    """What a run of lines of a page is.
+
+    `level` counts headings from 1; of a table it is how many of its first lines are its header (0:
+    it has none here, for instance because it goes on from the page before). Else it is 0.
+    """
 
     kind: ElementKind
     line_start: int
@@ -66,7 +70,11 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A range of lines that is found as one. `id` is 0 until the catalogue has given one."""
+    """A range of lines that is found as one. `id` is 0 until the catalogue has given one.
+
+    `table_header` is the header row of the table that the block stands in, where the block does
+    not hold it itself: it is indexed with the block, never shown.
+    """
 
     id: int
     document_id: int
@@ -74,6 +82,7 @@ class Block:
     line_start: int
     line_end: int
     heading_path: tuple[str, ...] = ()
+    table_header: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ DOCUMENT_COLUMNS: Final = (
     " valid_from, valid_until, ingested_at, encoding, warnings"
 )
 PAGE_COLUMNS: Final = "id, kind, label, width, height, marks, text"
-BLOCK_COLUMNS: Final = "id, document_id, page, line_start, line_end, heading_path"
+BLOCK_COLUMNS: Final = "id, document_id, page, line_start, line_end, heading_path, table_header"
 
 _MAX_PAGE: Final = (1 << 24) - 1
 
@@ -109,9 +109,9 @@ def from_page(document_id: int, page: Page, lines: int) -> tuple[Any, ...]:
 
 def to_block(row: tuple[Any, ...]) -> Block:
     """A row of BLOCK_COLUMNS."""
-    id_, document_id, page, line_start, line_end, heading_path = row
+    id_, document_id, page, line_start, line_end, heading_path, table_header = row
     path = tuple(json.loads(heading_path)) if heading_path else ()
-    return Block(id_, document_id, page, line_start, line_end, path)
+    return Block(id_, document_id, page, line_start, line_end, path, table_header)
 
 
 def dump_path(path: tuple[str, ...]) -> str:

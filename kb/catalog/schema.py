@@ -75,6 +75,7 @@ CREATE TABLE blocks (
     line_start INTEGER NOT NULL,
     line_end INTEGER NOT NULL,
     heading_path TEXT NOT NULL,
+    table_header TEXT NOT NULL,
     text_hash BLOB NOT NULL,
     vector_id INTEGER REFERENCES vectors (id) ON DELETE SET NULL,
     synced INTEGER NOT NULL DEFAULT 0

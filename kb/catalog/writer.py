@@ -160,7 +160,7 @@ class Writer(Reader):
             key = text_hash(text)
             inserted = self._db.execute(
                 "INSERT INTO blocks (document_id, page, line_start, line_end, heading_path,"
-                " text_hash, vector_id) VALUES (?, ?, ?, ?, ?, ?,"
+                " table_header, text_hash, vector_id) VALUES (?, ?, ?, ?, ?, ?, ?,"
                 " (SELECT id FROM vectors WHERE model_id = ? AND text_hash = ?))",
                 (
                     document_id,
@@ -168,6 +168,7 @@ class Writer(Reader):
                     block.line_start,
                     block.line_end,
                     dump_path(block.heading_path),
+                    block.table_header,
                     key,
                     model.id if model else 0,
                     key,

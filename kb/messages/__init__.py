@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from kb.messages import cli, core, embedding, parsing, terminal, tools
+from kb.messages import cli, core, embedding, ocr, ofd, office, parsing, terminal, tools, web
 
 Language = Literal["zh", "en"]
 
 TABLE: Final[dict[str, tuple[str, str]]] = {
     **core.TABLE,
     **parsing.TABLE,
+    **ocr.TABLE,
+    **ofd.TABLE,
+    **office.TABLE,
+    **web.TABLE,
     **embedding.TABLE,
     **tools.TABLE,
     **cli.TABLE,

@@ -72,3 +72,29 @@ def test_a_heading_closes_those_of_its_level_and_below() -> None:
     )
     page = Page(1, "\n".join(texts), "virtual", elements=marks)
     assert cut_blocks([page, Page(2, "y", "virtual")])[-1].heading_path == ("丙",)
+
+
+def table(number: int, rows: int, header: int, *, first: int = 1) -> Page:
+    text = "\n".join(
+        ["序号 | 名称"] * header + [f"{n} | 项目{n}" for n in range(first, first + rows)]
+    )
+    return Page(number, text, "physical", elements=(Element("table", 1, rows + header, header),))
+
+
+def test_the_header_row_is_indexed_with_later_rows_and_never_shown() -> None:
+    blocks = cut_blocks([table(1, 20, 1)])
+    assert blocks[0].table_header == ""
+    assert {b.table_header for b in blocks[1:]} == {"序号 | 名称"}
+    assert indexed_text("题", blocks[1], table(1, 20, 1)).startswith("题\n序号 | 名称\n5 | 项目5")
+
+
+def test_a_table_that_goes_on_over_the_page_break_keeps_its_header() -> None:
+    pages = [table(1, 8, 1), table(2, 8, 0, first=9), table(3, 3, 0, first=17)]
+    assert {b.table_header for b in cut_blocks(pages) if b.page > 1} == {"序号 | 名称"}
+
+
+def test_another_table_on_the_next_page_takes_no_header_over() -> None:
+    other = Page(2, "甲 | 乙 | 丙", "physical", elements=(Element("table", 1, 1, 0),))
+    after = Page(2, "正文\n1 | 项目", "physical", elements=(Element("table", 2, 2, 0),))
+    assert cut_blocks([table(1, 8, 1), other])[-1].table_header == ""
+    assert cut_blocks([table(1, 8, 1), after])[-1].table_header == ""

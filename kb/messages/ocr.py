@@ -1,0 +1,3 @@
+"""Texts of the parsers: ocr."""
+
+TABLE: dict[str, tuple[str, str]] = {}

@@ -1,0 +1,3 @@
+"""Texts of the parsers: ofd."""
+
+TABLE: dict[str, tuple[str, str]] = {}

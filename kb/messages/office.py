@@ -1,0 +1,3 @@
+"""Texts of the parsers: office."""
+
+TABLE: dict[str, tuple[str, str]] = {}

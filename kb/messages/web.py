@@ -1,0 +1,3 @@
+"""Texts of the parsers: web."""
+
+TABLE: dict[str, tuple[str, str]] = {}
