@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kb.text import split_lines
@@ -17,7 +18,10 @@ BLOCK_LINES: Final = 6
 OVERLAP: Final = 1
 """Six lines are found well and one shared line keeps a sentence that crosses the cut."""
 
-BLOCKS_REVISION: Final = 1
+CELL: Final = " | "
+"""What stands between the cells of a table's row."""
+
+BLOCKS_REVISION: Final = 2
 """Raised whenever blocks or their indexed text change: documents are then cut again."""
 
 
@@ -29,7 +33,7 @@ def cut_blocks(pages: Iterable[Page]) -> list[Block]:
     to the range but not to its indexed text.
     """
     blocks: list[Block] = []
-    open_table = ""
+    open_table = _NO_TABLE
     for page, path in _with_headings(pages):
         tables = _tables(page, open_table)
         blocks += _cut_page(page, path, tables)
@@ -48,13 +52,17 @@ def indexed_lines(page: Page) -> list[int]:
 
 
 def indexed_text(title: str, block: Block, page: Page) -> str:
-    """What is embedded and tokenised for a block: title, heading path, table header, its lines."""
+    """What is embedded and tokenised for a block.
+
+    The document's title, the sheet's name, the heading path, the table header, the block's lines.
+    """
     lines = split_lines(page.text)
     body = [lines[n - 1] for n in indexed_lines(page) if block.line_start <= n <= block.line_end]
     # A heading that the block itself shows is not said twice.
     path = [heading for heading in block.heading_path if heading not in body]
+    sheet = [page.label] if page.kind == "sheet" and page.label else []
     header = [block.table_header] if block.table_header else []
-    return "\n".join([title, *path, *header, *body])
+    return "\n".join([title, *sheet, *path, *header, *body])
 
 
 def text_hash(text: str) -> bytes:
@@ -66,9 +74,12 @@ def _cut_page(
     page: Page, headings: dict[int, tuple[str, ...]], tables: Sequence[_Table]
 ) -> Iterator[Block]:
     numbers = indexed_lines(page)
+    merged = _merged(page)
     for first, last in _spans(len(numbers)):
         start = numbers[first]
-        header = next((t.header for t in tables if t.first_row <= start <= t.end), "")
+        above = [t.header for t in tables if t.header and t.first_row <= start <= t.end][:1]
+        above += [text for top, bottom, text in merged if top < start <= bottom]
+        header = "\n".join(above)
         yield Block(0, 0, page.number, start, numbers[last], _path_at(headings, start), header)
 
 
@@ -112,16 +123,31 @@ def _titles(path: Sequence[tuple[int, str]]) -> tuple[str, ...]:
 
 
 class _Table(NamedTuple):
-    """A table on one page: its lines, the first that is no header, and its header's text."""
+    """A table on one page: its lines, the first that is no header, its header's text and width."""
 
     start: int
     end: int
     first_row: int
     header: str
+    columns: int
 
 
-def _tables(page: Page, open_table: str) -> list[_Table]:
-    """The tables of a page; one that has no header and opens the page goes on from `open_table`."""
+class _Open(NamedTuple):
+    """The header of a table that the page before ends in, and that page's label."""
+
+    header: str
+    columns: int
+    label: str
+
+
+_NO_TABLE: Final = _Open("", -1, "")
+
+
+def _tables(page: Page, before: _Open) -> list[_Table]:
+    """The tables of a page; one that has no header and opens the page goes on from `before`.
+
+    Pages of one sheet are one table; elsewhere the next page's must have as many columns.
+    """
     lines = split_lines(page.text)
     first = min(indexed_lines(page), default=0)
     found = []
@@ -129,21 +155,49 @@ def _tables(page: Page, open_table: str) -> list[_Table]:
         if element.kind != "table":
             continue
         row = element.line_start + element.level
-        header = " ".join(lines[element.line_start - 1 : row - 1])
-        goes_on = element.line_start <= first and _columns(lines[row - 1 : row]) == _columns(
-            [open_table]
-        )
-        if not element.level and goes_on:
-            header = open_table
-        found.append(_Table(element.line_start, element.line_end, row, header))
+        header, columns = _header(lines[element.line_start - 1 : row - 1])
+        if not element.level and element.line_start <= first and before.header:
+            same_sheet = page.kind == "sheet" and page.label == before.label
+            same_width = page.kind != "sheet" and _columns(lines[row - 1]) == before.columns
+            if same_sheet or same_width:
+                header, columns = before.header, before.columns
+        found.append(_Table(element.line_start, element.line_end, row, header, columns))
     return found
 
 
-def _open_table(page: Page, tables: Sequence[_Table]) -> str:
-    """The header of the table that reaches the page's last indexed line, or nothing."""
+def _header(lines: Sequence[str]) -> tuple[str, int]:
+    """A header as one line and its width; of several rows each column is read from the top down.
+
+    A title over several columns stands in the first of them and is said for each.
+    """
+    columns = max(map(_columns, lines), default=-1)
+    if len(lines) < 2:  # noqa: PLR2004 - nothing to put together
+        return "".join(lines), columns
+    rows = [line.split(CELL) for line in lines]
+    for row in rows[:-1]:
+        for i in range(1, len(row)):
+            row[i] = row[i] if row[i].strip() else row[i - 1]
+    names = zip_longest(*rows, fillvalue="")
+    return CELL.join(" ".join(filter(None, map(str.strip, name))) for name in names), columns
+
+
+def _merged(page: Page) -> list[tuple[int, int, str]]:
+    """The cells that reach over several rows: their first and last line, and their text."""
+    lines = split_lines(page.text)
+    return [
+        (element.line_start, element.line_end, text.strip())
+        for element in page.elements
+        if element.kind == "merged"
+        for text in lines[element.line_start - 1].split(CELL)[element.level : element.level + 1]
+    ]
+
+
+def _open_table(page: Page, tables: Sequence[_Table]) -> _Open:
+    """The table that reaches the page's last indexed line, or none."""
     last = max(indexed_lines(page), default=0)
-    return next((table.header for table in tables if table.start <= last <= table.end), "")
+    open_ = (_Open(t.header, t.columns, page.label) for t in tables if t.start <= last <= t.end)
+    return next(open_, _NO_TABLE)
 
 
-def _columns(lines: Sequence[str]) -> int:
-    return lines[0].count(" | ") if lines else -1
+def _columns(line: str) -> int:
+    return line.count(CELL)

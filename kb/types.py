@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 PageKind = Literal["physical", "rendered", "virtual", "sheet", "slide"]
-ElementKind = Literal["heading", "paragraph", "table", "header", "footer", "note"]
+ElementKind = Literal["heading", "paragraph", "table", "merged", "header", "footer", "note"]
 Box = tuple[float, float, float, float]
 State = Literal["ingested", "unchanged", "running", "quarantined", "blocked", "failed"]
 
@@ -27,7 +27,8 @@ class Element:
     """What a run of lines of a page is.
 
     `level` counts headings from 1; of a table it is how many of its first lines are its header (0:
-    it has none here, for instance because it goes on from the page before). Else it is 0.
+    it has none here, for instance because it goes on from the page before); of a merged cell, whose
+    text stands in its first line and holds for all its lines, it is the column from 0. Else it is 0.
     """
 
     kind: ElementKind
@@ -43,7 +44,8 @@ class Page:
     `text` holds LF line ends only and is split on LF alone. `label` is the printed page number
     where the document declares one; `width` and `height` are points (0: no geometry). `boxes` has
     one (x0, y0, x1, y1) a line, in points from the top left of the page as it is seen, or nothing.
-    `noise` lists the lines that repeat or only number pages: shown, never indexed.
+    `noise` lists the lines that repeat or only number pages: shown, never indexed. `ocr` says that
+    the text was read from an image of the page.
     """
 
     number: int
@@ -55,11 +57,16 @@ class Page:
     elements: tuple[Element, ...] = ()
     boxes: tuple[Box, ...] = ()
     noise: tuple[int, ...] = ()
+    ocr: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What a parser made of one document. `parser` is name/revision: a new revision re-parses."""
+    """What a parser made of one document.
+
+    `parser` is name/revision, with a mark where the text depends on OCR (`kb.parsers.marks`): a
+    document is read again when its stored `parser` is not what would read it now.
+    """
 
     pages: tuple[Page, ...]
     parser: str
@@ -72,8 +79,8 @@ class Parsed:
 class Block:
     """A range of lines that is found as one. `id` is 0 until the catalogue has given one.
 
-    `table_header` is the header row of the table that the block stands in, where the block does
-    not hold it itself: it is indexed with the block, never shown.
+    `table_header` is the header row of the table that the block stands in and the merged cells
+    that reach into it, where the block does not hold them itself: indexed with it, never shown.
     """
 
     id: int
@@ -133,7 +140,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A found range. `score` is the fused score, higher is better; ranks count from 1 or None."""
+    """A found range. `score` is the fused score, higher is better; ranks count from 1 or None.
+
+    `ocr` says that the page's text was read from its image.
+    """
 
     citation: Citation
     page_kind: PageKind
@@ -142,6 +152,7 @@ class Hit:
     relevance: float
     dense_rank: int | None
     sparse_rank: int | None
+    ocr: bool = False
 
     @property
     def text(self) -> str:
@@ -165,7 +176,8 @@ class Passage:
 
     `pages` counts the document's pages, `page_lines` this page's lines. When `truncated`, `next`
     holds the arguments of the `read_range` call that continues (empty otherwise). `notice` says
-    where the answer is less than what was asked for.
+    where the answer is less than what was asked for. `ocr` says that the page's text was read from
+    its image.
     """
 
     source: str
@@ -180,6 +192,7 @@ class Passage:
     truncated: bool
     next: dict[str, str | int]
     notice: str = ""
+    ocr: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +233,7 @@ class IngestReport:
 class Progress:
     """How far one stage of the work is. `total` is 0 while unknown."""
 
-    stage: Literal["parse", "embed", "index", "download"]
+    stage: Literal["parse", "ocr", "embed", "index", "download"]
     done: int
     total: int
     name: str = ""

@@ -98,3 +98,26 @@ def test_another_table_on_the_next_page_takes_no_header_over() -> None:
     after = Page(2, "正文\n1 | 项目", "physical", elements=(Element("table", 2, 2, 0),))
     assert cut_blocks([table(1, 8, 1), other])[-1].table_header == ""
     assert cut_blocks([table(1, 8, 1), after])[-1].table_header == ""
+
+
+def test_a_header_of_several_rows_is_read_by_columns() -> None:
+    rows = ["地区 | 2023年 |  | 合计", " | 上半年 | 下半年 | ", *(f"市{i} | 1 | 2 | 3" for i in range(9))]
+    pages = [
+        Page(1, "\n".join(rows), "sheet", "收入", elements=(Element("table", 1, 11, 2),)),
+        Page(2, "市9 | 1 | 2 | 3", "sheet", "收入", elements=(Element("table", 1, 1, 0),)),
+        Page(3, "市9 | 1 | 2 | 3", "sheet", "支出", elements=(Element("table", 1, 1, 0),)),
+    ]
+    blocks = cut_blocks(pages)
+    header = "地区 | 2023年 上半年 | 2023年 下半年 | 合计"
+    assert {block.table_header for block in blocks if block.page == 2} == {header}
+    assert blocks[0].table_header == blocks[-1].table_header == ""
+    assert indexed_text("题", blocks[-2], pages[1]) == f"题\n收入\n{header}\n市9 | 1 | 2 | 3"
+
+
+def test_a_merged_cell_is_indexed_with_the_rows_that_it_covers() -> None:
+    lines = ["华东 | 1", *(f" | {i}" for i in range(2, 9)), "华北 | 9", *(f" | {i}" for i in range(10, 14))]
+    merged = (Element("merged", 1, 8, 0), Element("merged", 9, 13, 0))
+    page = Page(1, "\n".join(lines), "sheet", elements=(Element("table", 1, 13, 0), *merged))
+    blocks = cut_blocks([page])
+    assert [(b.line_start, b.table_header) for b in blocks] == [(1, ""), (6, "华东"), (11, "华北")]
+    assert "华" not in "".join(split_lines(page.text)[5:8])
