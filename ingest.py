@@ -79,7 +79,14 @@ def _parser() -> argparse.ArgumentParser:
     actions.add_argument("--resume", action="store_true", help=tr("cli.resume"))
     actions.add_argument("--rebuild-vectors", action="store_true", help=tr("cli.rebuild_vectors"))
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_false", dest="pretty", help=tr("cli.json"))
+    form.add_argument(
+        "--json",
+        action="store_const",
+        const=False,
+        default=False,
+        dest="pretty",
+        help=tr("cli.json"),
+    )
     form.add_argument("--pretty", action="store_true", help=tr("cli.pretty"))
     parser.add_argument("--quiet", action="store_true", help=tr("cli.quiet"))
     return parser

@@ -74,6 +74,13 @@ def test_one_file_gives_its_report_and_the_one_liners_find_it(shell: Shell) -> N
     assert "\n".join(line["text"] for line in read["lines"]) == hit["text"]
 
 
+def test_the_document_is_one_line_unless_it_should_be_pretty(shell: Shell) -> None:
+    path = shell.write("a.txt", "甲")
+    plain = [shell.run("ingest.py", path, *more).stdout for more in ([], ["--json"])]
+    assert [out.count(b"\n") for out in plain] == [1, 1]
+    assert shell.run("ingest.py", path, "--pretty").stdout.count(b"\n") > 5
+
+
 def test_a_second_argument_names_the_source(shell: Shell) -> None:
     path = shell.write("a.txt", "甲")
     assert shell.ingest(path, "政策/2026/规划.txt")["source"] == "政策/2026/规划.txt"
