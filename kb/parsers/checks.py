@@ -43,7 +43,13 @@ _SIGNATURES: Final = (
     (b"MZ\x90", "exe"),
     (b"\x7fELF", "exe"),
 )
-_ZIP_FOLDERS: Final = (("word/", "docx"), ("xl/", "xlsx"), ("ppt/", "pptx"), ("OFD.xml", "ofd"))
+_ZIP_FOLDERS: Final = (
+    ("word/", "docx"),
+    ("xl/", "xlsx"),
+    ("ppt/", "pptx"),
+    ("OFD.xml", "ofd"),
+    ("META-INF/container.xml", "epub"),
+)
 _OLE_STREAMS: Final = (
     ("EncryptedPackage", "encrypted"),
     ("WordDocument", "doc"),

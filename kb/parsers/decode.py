@@ -1,7 +1,8 @@
 """Bytes to text, saying how sure it is.
 
-BOM first, then strict UTF-8, then what the bytes themselves tell (UTF-16 by what it reads as, GB by
-its code zones), then charset-normalizer. GB2312 and GBK always decode as their superset GB18030.
+BOM first, then strict UTF-8, then what the document declares, then what the bytes themselves tell
+(UTF-16 by what it reads as, GB by its code zones), then charset-normalizer. GB2312 and GBK always
+decode as their superset GB18030.
 """
 
 from __future__ import annotations
@@ -29,7 +30,13 @@ _SUPERSETS: Final = {
     "cp950": "big5hkscs",
     "shift_jis": "cp932",
     "euc_kr": "cp949",
+    "iso8859_1": "cp1252",  # as the HTML standard reads them
+    "ascii": "cp1252",
 }
+_WESTERN: Final = frozenset({"cp1252", "iso8859-1", "latin-1"})
+"""What pages in any other encoding are labelled by mistake."""
+_MOST_WRONG: Final = 0.001
+"""Share of characters that may be broken in a text that says its encoding."""
 _MISTAKEN: Final = frozenset({"big5hkscs", "johab"})
 """What a few characters of GB text are taken for."""
 _ORDINARY: Final = re.compile(
@@ -61,17 +68,24 @@ class Decoded:
     warnings: tuple[str, ...] = ()
 
 
-def decode(data: bytes) -> Decoded | None:
-    """The text of `data`, or None when it is not text."""
+def decode(data: bytes, declared: str = "") -> Decoded | None:
+    """The text of `data`, or None when it is not text.
+
+    `declared` is the encoding that the document gives for itself. The bytes overrule it where they
+    are UTF-8, do not decode as it, or are plainly GB under a Western label; that is then said.
+    """
     for bom, encoding in _BOMS:
         if data.startswith(bom):
             return _checked(data[len(bom) :], encoding, guessed=False)
     if 0 not in data:
         exact = _strict(data, "utf-8")
         if exact is not None:
-            return _checked(data, "utf-8", guessed=False)
+            return _told(_checked(data, "utf-8", guessed=False), declared, exact)
+    codec = _codec(declared)
+    if codec and _fits(data, codec):
+        return _checked(data, codec, guessed=False)
     encoding = _guess(data)
-    return _checked(data, encoding, guessed=True) if encoding else None
+    return _told(_checked(data, encoding, guessed=True), declared) if encoding else None
 
 
 def is_binary(text: str) -> bool:
@@ -89,6 +103,43 @@ def _checked(data: bytes, encoding: str, *, guessed: bool) -> Decoded | None:
     if replaced > 0:
         warnings.append(tr("parse.warn_replaced", count=replaced))
     return Decoded(text, encoding, tuple(warnings))
+
+
+def _codec(declared: str) -> str:
+    """Python's codec for a declared encoding; empty for an unknown one, UTF-8 and UTF-16.
+
+    The HTML standard takes a declared UTF-16 for a mistake, since the declaration was readable.
+    """
+    try:
+        name = codecs.lookup(declared).name
+    except (LookupError, ValueError):
+        return ""
+    if name.startswith("utf") or not getattr(codecs.lookup(name), "_is_text_encoding", True):
+        return ""
+    return _SUPERSETS.get(name.replace("-", "_"), name)
+
+
+def _fits(data: bytes, codec: str) -> bool:
+    """Whether `data` may be what it declares: hardly anything fails, and it is not plainly GB."""
+    text = data.decode(codec, "replace")
+    if text.count("\ufffd") > _MOST_WRONG * len(text):
+        return False
+    return codec not in _WESTERN or not _fits_gb(data, clearly=True)
+
+
+def _told(found: Decoded | None, declared: str, text: str = "\x80") -> Decoded | None:
+    """`found`, saying that it is not what was declared. Pure ASCII is right under any label."""
+    if not found or not declared or text.isascii() or _same(declared, found.encoding):
+        return found
+    warning = tr("web.warn_declared", declared=declared, encoding=found.encoding)
+    return Decoded(found.text, found.encoding, (warning, *found.warnings))
+
+
+def _same(declared: str, encoding: str) -> bool:
+    try:
+        return codecs.lookup(declared).name == codecs.lookup(encoding).name
+    except LookupError:
+        return False
 
 
 def _guess(data: bytes) -> str:

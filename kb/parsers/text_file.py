@@ -17,11 +17,16 @@ def read_text(path: Path, name: str) -> Decoded:
     """The decoded file. Raises Refused when it is binary or holds nothing but white space."""
     decoded = decode(path.read_bytes())
     if decoded is None:
-        suffixes = " ".join(Registry().suffixes)
-        raise Refused(tr("parse.binary", name=name), tr("parse.binary_hint", suffixes=suffixes))
+        raise not_text(name)
     if not decoded.text.strip():
         raise Refused(tr("parse.no_text", name=name), tr("parse.empty_hint"))
     return decoded
+
+
+def not_text(name: str) -> Refused:
+    """The refusal of a file that is binary under the name of a text file."""
+    suffixes = " ".join(Registry().suffixes)
+    return Refused(tr("parse.binary", name=name), tr("parse.binary_hint", suffixes=suffixes))
 
 
 def parse(path: Path, name: str) -> Parsed:
