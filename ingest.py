@@ -117,7 +117,7 @@ def _ingest(
     reports, codes = [], []
     for done, (path, source) in enumerate(items):
         show(Progress("parse", done, len(items), source))
-        report, code = _one(kb, path, source, options)
+        report, code = _one(kb, path, source, options, show)
         reports.append(report)
         codes.append(code)
     show(Progress("parse", len(items), len(items)))
@@ -147,10 +147,16 @@ def _items(paths: Sequence[str], source: str | None) -> tuple[list[tuple[Path, s
 
 
 def _one(
-    kb: KnowledgeBase, path: Path, source: str, options: argparse.Namespace
+    kb: KnowledgeBase, path: Path, source: str, options: argparse.Namespace, show: OnProgress
 ) -> tuple[dict[str, Any], int]:
+    def show_ocr(progress: Progress) -> None:
+        if progress.stage == "ocr":  # the bar of the parse counts documents here
+            show(progress)
+
     try:
-        report = kb.ingest(path, source, options.project, dry_run=options.dry_run)
+        report = kb.ingest(
+            path, source, options.project, dry_run=options.dry_run, on_progress=show_ocr
+        )
     except KbError as error:
         say(f"{source}: {error}")
         return {"source": source, **_error(error)}, error.exit_code

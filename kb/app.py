@@ -144,7 +144,13 @@ class KnowledgeBase:
     # -- writing ---------------------------------------------------------------------------
 
     def ingest(
-        self, path: Path, source: str, project: str | None = None, *, dry_run: bool = False
+        self,
+        path: Path,
+        source: str,
+        project: str | None = None,
+        *,
+        dry_run: bool = False,
+        on_progress: OnProgress | None = None,
     ) -> IngestReport:
         """See `pipeline.ingest`: keywords are ready on return, vectors by `update`."""
         return pipeline.ingest(
@@ -154,6 +160,7 @@ class KnowledgeBase:
             source,
             max_mb=self.settings.max_file_mb,
             dry_run=dry_run,
+            on_progress=on_progress,
         )
 
     def remove(self, source: str, project: str | None = None) -> str:
@@ -196,7 +203,7 @@ class KnowledgeBase:
         """The sandbox that parses documents."""
         from kb.parsers.sandbox import Sandbox
 
-        return Sandbox(self.settings.parse_limits)
+        return Sandbox(self.settings.parse_limits, self.settings.ocr_options)
 
     def embedder(self) -> Embedder:
         """The configured embedder. Raises EmbeddingFailed, naming what mends it."""

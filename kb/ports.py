@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from kb.types import Parsed, Progress
 
@@ -59,16 +59,39 @@ class ParseLimits:
     file_mb: int = 200
 
 
+OcrMode = Literal["auto", "off", "force"]
+"""`auto` reads by OCR what has no readable text of its own, `force` everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class OcrOptions:
+    """Whether text is read from images of pages, and what that may cost beside `ParseLimits`.
+
+    A page may take `page_seconds` from when its OCR begins, whatever is left of the document's
+    time. `memory_mb` is added to the address space when the first page is read; a page of any size
+    takes about 1 GiB of it. `threads` compute.
+    """
+
+    mode: OcrMode = "auto"
+    page_seconds: float = 60.0
+    memory_mb: int = 2048
+    threads: int = 2
+
+
 class DocumentParser(Protocol):
     """Reads hostile files somewhere they cannot hurt."""
 
-    def parser_id(self, name: str) -> str:
-        """`name/revision` of the parser for a file called `name`; raises Refused if none."""
+    def is_current(self, parser: str, name: str) -> bool:
+        """Whether a document called `name`, once read by `parser`, would be read the same now.
+
+        `parser` is `Parsed.parser`. Raises Refused when nothing reads such a file.
+        """
         ...
 
-    def parse(self, path: Path, name: str) -> Parsed:
+    def parse(self, path: Path, name: str, on_progress: OnProgress | None = None) -> Parsed:
         """Pages of the file at `path`, taken as a document called `name`.
 
-        Raises Refused (the document is not acceptable) or ParseFailed (it broke the parser).
+        `on_progress` is told of stages `parse` and `ocr`, in pages. Raises Refused (the document is
+        not acceptable) or ParseFailed (it broke the parser).
         """
         ...

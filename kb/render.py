@@ -77,7 +77,7 @@ def _hit(index: int, hit: Answer, marker: str) -> str:
         "tool.search.hit",
         index=index,
         source=_plain(hit["source"]),
-        page=_page(hit["page"], hit["page_kind"]),
+        page=_page(hit),
         lines=_span(hit["line_start"], hit["line_end"]),
     )
     path = " > ".join(hit["heading_path"])
@@ -107,7 +107,7 @@ def passage_text(answer: Answer, marker: str) -> str:
         "tool.read.head",
         source=_plain(answer["source"]),
         version=answer["version"],
-        page=_page(answer["page"], answer["page_kind"]),
+        page=_page(answer),
         pages=answer["pages"],
         lines=_span(answer["line_start"], answer["line_end"]),
         page_lines=answer["page_lines"],
@@ -276,10 +276,12 @@ def _fence(lines: Sequence[str], marker: str) -> str:
     return "\n".join([f"<<<{marker}", *lines, f"{marker}>>>"])
 
 
-def _page(page: int, kind: str) -> str:
-    """A page as one cites it; whatever is not a printed page says so."""
+def _page(place: Answer) -> str:
+    """A page as one cites it; what is no printed page, or was read by OCR, says so."""
+    kind = place["page_kind"]
     key = kind if kind in ("rendered", "virtual", "sheet", "slide") else "physical"
-    return tr(f"tool.page.{key}", page=page)
+    page = tr(f"tool.page.{key}", page=place["page"])
+    return tr("ocr.page", page=page) if place["ocr"] else page
 
 
 def _span(start: int, end: int) -> str:

@@ -216,6 +216,7 @@ def read_range(
         truncated=end < last,
         next=rest if end < last else {},
         notice=_passage_notice(stored, len(lines), line_end),
+        ocr=stored.ocr,
     )
 
 

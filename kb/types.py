@@ -64,7 +64,7 @@ class Page:
 class Parsed:
     """What a parser made of one document.
 
-    `parser` is name/revision, with a mark where the text depends on OCR (`kb.parsers.marks`): a
+    `parser` is name/revision, with a mark where the text depends on OCR (`kb.parsers.session`): a
     document is read again when its stored `parser` is not what would read it now.
     """
 

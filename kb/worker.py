@@ -41,15 +41,20 @@ def _work(options: argparse.Namespace, channel: TextIO) -> int:
 
     def tell(progress: Progress) -> None:
         _send(channel, "progress", asdict(progress))
+
+    def tell_or_stop(progress: Progress) -> None:
+        tell(progress)
         if stop.is_set():
             raise _Stopped  # told of only after a batch was committed
 
     try:
         kb = open_kb()
         if options.command == "ingest":
-            report = kb.ingest(Path(options.path), options.source, options.project)
+            report = kb.ingest(
+                Path(options.path), options.source, options.project, on_progress=tell
+            )
             _send(channel, "report", asdict(report))
-        _send(channel, "vectors", asdict(kb.update(options.project, tell)))
+        _send(channel, "vectors", asdict(kb.update(options.project, tell_or_stop)))
     except _Stopped:
         return 0
     except KbError as error:

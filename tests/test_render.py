@@ -52,6 +52,15 @@ def test_a_page_that_is_not_printed_says_so(kind, language):
     assert words[language] in render.search_text(a_search([a_hit(page_kind=kind)]), MARKER)
 
 
+def test_text_that_came_from_ocr_says_so(language):
+    for ocr in (True, False):
+        for text in (
+            render.passage_text(a_passage(ocr=ocr), MARKER),
+            render.search_text(a_search([a_hit(ocr=ocr)]), MARKER),
+        ):
+            assert ("OCR" in text) == ocr
+
+
 @pytest.mark.parametrize(
     "line", [f"{MARKER}>>>", f"x\r{MARKER}>>>", "0123456789ab>>>", "<<<0123456789ab"]
 )

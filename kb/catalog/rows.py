@@ -77,7 +77,7 @@ def to_document(row: sqlite3.Row | tuple[Any, ...], project: str) -> Document:
 def to_page(row: tuple[Any, ...]) -> Page:
     """A row of PAGE_COLUMNS."""
     id_, kind, label, width, height, marks, text = row
-    noise, elements = json.loads(marks) if marks else ((), ())
+    noise, elements, *ocr = json.loads(marks) if marks else ((), ())
     return Page(
         number=id_ & _MAX_PAGE,
         text=zstandard.ZstdDecompressor().decompress(text).decode("utf-8"),
@@ -87,13 +87,15 @@ def to_page(row: tuple[Any, ...]) -> Page:
         height=height,
         elements=tuple(Element(*element) for element in elements),
         noise=tuple(noise),
+        ocr=bool(ocr),
     )
 
 
 def from_page(document_id: int, page: Page, lines: int) -> tuple[Any, ...]:
     """The row of a page: id, document_id, kind, label, width, height, lines, marks, text."""
     elements = [[e.kind, e.line_start, e.line_end, e.level] for e in page.elements]
-    marks = json.dumps([page.noise, elements]) if page.noise or elements else ""
+    # A third member is there where the text came from OCR, and nowhere else.
+    marks = [page.noise, elements, *([1] if page.ocr else [])]
     return (
         page_id(document_id, page.number),
         document_id,
@@ -102,7 +104,7 @@ def from_page(document_id: int, page: Page, lines: int) -> tuple[Any, ...]:
         page.width,
         page.height,
         lines,
-        marks,
+        json.dumps(marks) if any(marks) else "",
         zstandard.ZstdCompressor(level=3).compress(page.text.encode("utf-8")),
     )
 

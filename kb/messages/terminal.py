@@ -57,6 +57,7 @@ TABLE: dict[str, tuple[str, str]] = {
         "Interrupted. What was committed is safe; run it again to go on from there.",
     ),
     "progress.parse": ("入库", "Ingesting"),
+    "progress.ocr": ("识别扫描页", "Reading scanned pages"),
     "progress.embed": ("计算向量", "Embedding"),
     "progress.index": ("更新 Chroma", "Updating Chroma"),
     "progress.download": ("下载模型", "Downloading the model"),

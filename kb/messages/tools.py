@@ -288,6 +288,7 @@ TABLE: dict[str, tuple[str, str]] = {
         ),
     ),
     "tool.stage.parse": ("解析", "parsing"),
+    "tool.stage.ocr": ("OCR 识别扫描页", "reading scanned pages (OCR)"),
     "tool.stage.embed": ("计算向量", "embedding"),
     "tool.stage.index": ("建立索引", "indexing"),
     # --- server

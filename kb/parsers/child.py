@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import math
 import os
-import re
 import sys
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from kb.errors import KbError
 from kb.messages import set_language
-from kb.parsers.registry import Registry
-from kb.parsers.winjob import confine_self
-from kb.parsers.wire import EXIT_MEMORY, EXIT_OUTPUT, Request, encode_error, encode_parsed
+from kb.parsers import session
+from kb.parsers.limits import MIB, Limits, is_out_of_memory
+from kb.parsers.registry import ParserSpec, Registry
+from kb.parsers.session import Session
+from kb.parsers.wire import EXIT_MEMORY, EXIT_OUTPUT, Request, Step, encode_error, encode_parsed
 from kb.ports import ParseLimits
 from kb.types import Parsed
 
-MIB: Final = 1 << 20
-_GRACE_SECONDS: Final = 10
 _DEPTH: Final = 4000
 """Python frames: lxml stops at 256 nested elements, a walk may take several frames for each."""
-_OUT_OF_MEMORY: Final = re.compile(r"malloc|calloc|out of memory|cannot allocate", re.IGNORECASE)
 
 
 def run(request: Request, registry: Registry, answer_fd: int) -> None:
@@ -35,7 +31,14 @@ def run(request: Request, registry: Registry, answer_fd: int) -> None:
     """
     set_language(request.language)
     sys.setrecursionlimit(_DEPTH)
-    limit_process(request.limits)
+    limits = Limits(request.limits, request.ocr)
+
+    def tell(step: Step) -> None:
+        if step.stage == "ocr":
+            limits.allow_page()
+        _write_all(answer_fd, step.encode())
+
+    session.begin(Session(request.ocr, tell))
     try:
         payload = _answer(request, registry)
         _write_all(answer_fd, payload)
@@ -43,50 +46,26 @@ def run(request: Request, registry: Registry, answer_fd: int) -> None:
         os._exit(EXIT_MEMORY)
 
 
-def limit_process(limits: ParseLimits) -> None:
-    """Bound this process by CPU seconds and address space; no core dump.
-
-    macOS takes the call but does not enforce the address space. On POSIX an alarm ends the process
-    even when its host is gone.
-    """
-    if sys.platform == "win32":
-        confine_self(limits)
-        return
-    import resource
-    import signal
-
-    cpu = math.ceil(limits.cpu_seconds)
-    space = limits.memory_mb * MIB
-    wanted = {
-        resource.RLIMIT_CORE: (0, 0),
-        resource.RLIMIT_CPU: (cpu, cpu + _GRACE_SECONDS),
-        resource.RLIMIT_AS: (space, space),
-    }
-    for which, value in wanted.items():
-        with contextlib.suppress(ValueError, OSError):  # a lower limit of the user's own stands
-            resource.setrlimit(which, value)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, limits.wall_seconds + _GRACE_SECONDS)
-
-
 def _answer(request: Request, registry: Registry) -> bytes:
     try:
-        parsed = _parser(request, registry)(Path(request.path), request.name)
+        spec = _spec(request, registry)
+        parsed = spec.parse(Path(request.path), request.name)
         _check_output(parsed, request.limits)
-        return encode_parsed(parsed)
+        mark = session.current().mark(can_ocr=spec.can_ocr)
+        return encode_parsed(replace(parsed, parser=spec.id + mark))
     except MemoryError:
         raise
     except Exception as error:
         if not isinstance(error, KbError):
             logging.getLogger(__name__).debug("parser failed", exc_info=True)
-            if _OUT_OF_MEMORY.search(str(error)):
+            if is_out_of_memory(error):
                 raise MemoryError from None
         return encode_error(error)
 
 
-def _parser(request: Request, registry: Registry) -> Callable[[Path, str], Parsed]:
+def _spec(request: Request, registry: Registry) -> ParserSpec:
     """The parser that the caller chose by name, whatever the suffix says here."""
-    return next(spec.parse for spec in registry.specs if spec.id == request.parser)
+    return next(spec for spec in registry.specs if spec.id == request.parser)
 
 
 def _check_output(parsed: Parsed, limits: ParseLimits) -> None:

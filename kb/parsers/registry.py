@@ -31,15 +31,17 @@ _SAVE_AS: Final = {
     ".caj": ".pdf",
     ".xps": ".pdf",
     ".ps": ".pdf",
+    ".mobi": ".epub",
+    ".azw3": ".epub",
+    ".mht": ".html",
+    ".mhtml": ".html",
+    ".msg": ".eml",
     ".ppt": ".pdf",
     ".pptx": ".pdf",
     ".dps": ".pdf",
     ".xls": ".pdf",
     ".xlsx": ".pdf",
     ".et": ".pdf",
-    ".ofd": ".pdf",
-    ".htm": ".pdf",
-    ".html": ".pdf",
 }
 """What a person can make of a format that nothing here reads."""
 
@@ -51,7 +53,8 @@ class ParserSpec:
     `suffixes` are lower case with their dot. `magic` says which check of the first bytes applies
     (`kb.parsers.checks`); a zip format names itself in `zip_kind`. `parse(path, name)` runs in the
     sandbox's child and may raise any KbError. `preload` names the modules worth importing once,
-    before the child is forked. Raise `revision` when the same bytes would give other pages.
+    before the child is forked. `can_ocr` says that it reads images of pages (`kb.parsers.ocr`).
+    Raise `revision` when the same bytes would give other pages.
     """
 
     name: str
@@ -62,6 +65,7 @@ class ParserSpec:
     parse: Callable[[Path, str], Parsed]
     zip_kind: str = ""
     preload: tuple[str, ...] = ()
+    can_ocr: bool = False
 
     @property
     def id(self) -> str:
@@ -89,12 +93,10 @@ class Registry:
             raise Refused(tr("parse.unknown_suffix", name=name), self._hint(suffix))
         return found
 
-    def parser_id(self, name: str) -> str:
-        """`name/revision` of the parser of a document called `name`. Raises Refused."""
-        return self.spec(name).id
-
     def _hint(self, suffix: str) -> str:
         valid = " ".join(self.suffixes)
+        if suffix == ".zim":
+            return tr("web.zim_hint", suffixes=valid)
         better = _SAVE_AS.get(suffix)
         if better is None:
             return tr("parse.valid_suffixes", suffixes=valid)

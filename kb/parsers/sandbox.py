@@ -4,7 +4,8 @@ The checks of `kb.parsers.checks` run here, everything else in another process (
 `kb.parsers.worker`). POSIX: a long-lived host that forks one child a document. Windows: one process
 a document inside a Job object. Both end when we end, however we end. Bounds: wall time and output
 everywhere; CPU seconds everywhere; memory on Linux and Windows, but not on macOS, whose kernel does
-not enforce RLIMIT_AS.
+not enforce RLIMIT_AS. A page that is read by OCR has its own time and the process then more memory
+(`OcrOptions`, `kb.parsers.deadline`).
 """
 
 from __future__ import annotations
@@ -25,13 +26,16 @@ from typing import IO, Any, Final
 from kb.errors import ParseFailed
 from kb.messages import language, tr
 from kb.parsers.checks import check
+from kb.parsers.deadline import Deadline
 from kb.parsers.registry import Registry
-from kb.parsers.wire import Outcome, Request, decode_answer
+from kb.parsers.session import MARKS, marks
+from kb.parsers.wire import AnswerReader, Outcome, Request, Step, decode_answer
 from kb.parsers.worker import answer_cap, ended_by_code, ended_by_signal
-from kb.ports import ParseLimits
-from kb.types import Parsed
+from kb.ports import OcrOptions, OnProgress, ParseLimits
+from kb.types import Parsed, Progress
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
+_CHUNK: Final = 1 << 16
 _START_SECONDS: Final = 60.0
 """A host that has not answered this long after its own deadline is itself stuck."""
 _SECRET: Final = re.compile(
@@ -49,24 +53,34 @@ class Sandbox:
     """
 
     def __init__(
-        self, limits: ParseLimits, *, extra: Sequence[str] = (), fork: bool | None = None
+        self,
+        limits: ParseLimits,
+        ocr: OcrOptions | None = None,
+        *,
+        extra: Sequence[str] = (),
+        fork: bool | None = None,
     ) -> None:
         self._limits = limits
+        self._ocr = ocr or OcrOptions()
         self._extra = tuple(extra)
         self._registry = Registry(extra)
         can_fork = hasattr(os, "fork") if fork is None else fork
         self._runner: _Host | _Once = _Host() if can_fork else _Once()
         self._lock = threading.Lock()
 
-    def parser_id(self, name: str) -> str:
-        """`name/revision` of the parser for a document called `name`; raises Refused if none."""
-        return self._registry.parser_id(name)
+    def is_current(self, parser: str, name: str) -> bool:
+        """Whether a document called `name`, once read by `parser`, would be read the same now.
 
-    def parse(self, path: Path, name: str) -> Parsed:
+        Raises Refused when nothing reads such a file.
+        """
+        spec = self._registry.spec(name)
+        return parser in {spec.id + m for m in marks(self._ocr.mode, can_ocr=spec.can_ocr)}
+
+    def parse(self, path: Path, name: str, on_progress: OnProgress | None = None) -> Parsed:
         """Pages of the file at `path`, taken as a document called `name`.
 
-        Raises Refused (the document is not acceptable) or ParseFailed (it broke the parser or ran
-        past a limit).
+        `on_progress` is told of stages `parse` and `ocr`, in pages. Raises Refused (the document is
+        not acceptable) or ParseFailed (it broke the parser or ran past a limit).
         """
         spec = check(path, name, self._registry, self._limits)
         request = Request(
@@ -76,22 +90,27 @@ class Sandbox:
             language=language(),
             limits=self._limits,
             extra=self._extra,
+            ocr=self._ocr,
         )
+        watched = _Watched(request, on_progress)
         with self._lock:
-            outcome = self._runner.run(request)
+            outcome = self._runner.run(request, watched)
         if outcome.log:
             _LOG.debug("parser of %s printed: %s", name, outcome.log)
         if outcome.ending != "done":
-            raise self._failure(name, outcome)
-        return decode_answer(outcome.payload, name, spec.id)
+            raise self._failure(name, outcome, in_ocr=watched.deadline.in_ocr)
+        return decode_answer(outcome.payload, name, spec.id, MARKS)
 
     def close(self) -> None:
         """End the host process, if there is one. A later `parse` starts another."""
         with self._lock:
             self._runner.close()
 
-    def _failure(self, name: str, outcome: Outcome) -> ParseFailed:
+    def _failure(self, name: str, outcome: Outcome, *, in_ocr: bool) -> ParseFailed:
         limits = self._limits
+        if outcome.ending == "wall" and in_ocr:
+            seconds = f"{self._ocr.page_seconds:g}"
+            return ParseFailed(tr("ocr.wall", name=name, seconds=seconds), tr("ocr.wall_hint"))
         key = f"parse.{outcome.ending}"
         hint = (
             key + "_hint" if outcome.ending in {"wall", "memory", "output"} else "parse.broke_hint"
@@ -107,6 +126,21 @@ class Sandbox:
         return ParseFailed(message, tr(hint))
 
 
+class _Watched:
+    """One request under way: its deadline, and who is told of its steps."""
+
+    def __init__(self, request: Request, on_progress: OnProgress | None) -> None:
+        self.deadline = Deadline(request.limits, request.ocr)
+        self._name = request.name
+        self._on_progress = on_progress
+
+    def note(self, step: Step) -> None:
+        self.deadline.note(step)
+        if self._on_progress:
+            stage: Any = step.stage
+            self._on_progress(Progress(stage, step.done, step.total, self._name))
+
+
 class _Host:
     """The long-lived process that forks. Started on first need and again after it was lost."""
 
@@ -114,14 +148,14 @@ class _Host:
         self._process: Process | None = None
         self._stop: Callable[[], object] = _nothing
 
-    def run(self, request: Request) -> Outcome:
+    def run(self, request: Request, watched: _Watched) -> Outcome:
         process = self._running()
         try:
-            with _killed_after(process, request.limits.wall_seconds + _START_SECONDS) as late:
+            with _killed_at(process, watched.deadline, _START_SECONDS) as late:
                 stdin, stdout = _pipes(process)
                 stdin.write(request.encode())
                 stdin.flush()
-                return _read_outcome(stdout)
+                return _read_outcome(stdout, watched)
         except (OSError, ValueError) as error:
             self.close()
             if late.is_set():
@@ -148,41 +182,45 @@ class _Host:
 class _Once:
     """A process for every document: no fork needed."""
 
-    def run(self, request: Request) -> Outcome:
+    def run(self, request: Request, watched: _Watched) -> Outcome:
         process = _start("--once")
+        reader = AnswerReader()
         try:
-            with _killed_after(process, request.limits.wall_seconds) as late:
-                payload = self._exchange(process, request)
+            with _killed_at(process, watched.deadline) as late:
+                self._exchange(process, request, reader, watched)
                 code = process.wait()
         except OSError:  # it ended before it had read the request: its exit code says why
-            payload, code = b"", process.wait()
+            code = process.wait()
         finally:
             _end(process)
-        return _once_outcome(code, payload, request, late=late.is_set())
+        return _once_outcome(code, reader, request, late=late.is_set())
 
     def close(self) -> None:
         """Nothing is kept between documents."""
 
     @staticmethod
-    def _exchange(process: Process, request: Request) -> bytes:
+    def _exchange(
+        process: Process, request: Request, reader: AnswerReader, watched: _Watched
+    ) -> None:
         stdin, stdout = _pipes(process)
         stdin.write(request.encode())
         stdin.flush()
-        cap = answer_cap(request)
-        payload = stdout.read(cap + 1)
-        if len(payload) > cap:
-            process.kill()
-        return payload
+        while chunk := os.read(stdout.fileno(), _CHUNK):
+            for step in reader.feed(chunk):
+                watched.note(step)
+            if reader.size > answer_cap(request):
+                process.kill()
+                return
 
 
-def _once_outcome(code: int, payload: bytes, request: Request, *, late: bool) -> Outcome:
+def _once_outcome(code: int, reader: AnswerReader, request: Request, *, late: bool) -> Outcome:
     if late:
         return Outcome("wall")
-    if len(payload) > answer_cap(request):
+    if reader.size > answer_cap(request):
         return Outcome("output")
     if code < 0:
         return ended_by_signal(-code)
-    return ended_by_code(code, payload)
+    return ended_by_code(code, reader.answer)
 
 
 def _start(*options: str) -> Process:
@@ -220,8 +258,12 @@ def _pipes(process: Process) -> tuple[IO[bytes], IO[bytes]]:
     return process.stdin, process.stdout
 
 
-def _read_outcome(stdout: IO[bytes]) -> Outcome:
-    head = json.loads(stdout.readline() or b"{}")
+def _read_outcome(stdout: IO[bytes], watched: _Watched) -> Outcome:
+    line = stdout.readline()
+    while step := Step.decode(line):
+        watched.note(step)
+        line = stdout.readline()
+    head = json.loads(line or b"{}")
     if "size" not in head:
         raise OSError
     payload = stdout.read(head.pop("size"))
@@ -236,21 +278,24 @@ def _lost(process: Process, error: Exception) -> Outcome:
 
 
 @contextlib.contextmanager
-def _killed_after(process: Process, seconds: float) -> Iterator[threading.Event]:
-    """Kill `process` when the block takes longer; the event says that it did."""
-    late = threading.Event()
+def _killed_at(
+    process: Process, deadline: Deadline, grace: float = 0.0
+) -> Iterator[threading.Event]:
+    """Kill `process` when the block outlasts `deadline` and `grace`; the event says that it did."""
+    late, over = threading.Event(), threading.Event()
 
-    def kill() -> None:
+    def watch() -> None:
+        while (left := deadline.left + grace) > 0:  # it moves
+            if over.wait(left):
+                return
         late.set()
         process.kill()
 
-    timer = threading.Timer(seconds, kill)
-    timer.daemon = True
-    timer.start()
+    threading.Thread(target=watch, daemon=True).start()
     try:
         yield late
     finally:
-        timer.cancel()
+        over.set()
 
 
 def _end(process: Process) -> None:

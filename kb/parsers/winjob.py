@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from typing import Any, Final
 
-from kb.ports import ParseLimits
-
 _PROCESS_TIME: Final = 0x0002
 _PROCESS_MEMORY: Final = 0x0100
 _DIE_ON_UNHANDLED: Final = 0x0400
@@ -15,15 +13,19 @@ _MIB: Final = 1 << 20
 _TICKS: Final = 10_000_000
 
 
-def confine_self(limits: ParseLimits) -> None:
+_job: Any = None
+"""The handle of our job: never closed, so that the job lives as long as the process."""
+
+
+def confine_self(cpu_seconds: float, memory_mb: int) -> None:
     """Put this process into a job of its own that bounds its memory and CPU time.
 
-    The job lives as long as the process, whose handle to it is never closed. Where a job cannot be
-    made, only wall time and output stay bounded. Layout: winnt.h,
-    JOBOBJECT_EXTENDED_LIMIT_INFORMATION.
+    A later call sets that job's limits anew. Where a job cannot be made, only wall time and output
+    stay bounded. Layout: winnt.h, JOBOBJECT_EXTENDED_LIMIT_INFORMATION.
     """
     if sys.platform != "win32":
         return
+    global _job  # noqa: PLW0603 - a process has one
     import ctypes
 
     kernel = ctypes.WinDLL("kernel32", use_last_error=True)
@@ -33,15 +35,17 @@ def confine_self(limits: ParseLimits) -> None:
     kernel.CreateJobObjectW.argtypes = [pointer, ctypes.c_wchar_p]
     kernel.SetInformationJobObject.argtypes = [pointer, ctypes.c_int, pointer, number]
     kernel.AssignProcessToJobObject.argtypes = [pointer, pointer]
-    job = kernel.CreateJobObjectW(None, None)
-    if job:
-        info = _limit_information(limits)
+    is_new = _job is None
+    _job = kernel.CreateJobObjectW(None, None) if is_new else _job
+    if _job:
+        info = _limit_information(cpu_seconds, memory_mb)
         size = ctypes.sizeof(info)
-        kernel.SetInformationJobObject(job, _EXTENDED_LIMITS, ctypes.byref(info), size)
-        kernel.AssignProcessToJobObject(job, kernel.GetCurrentProcess())
+        kernel.SetInformationJobObject(_job, _EXTENDED_LIMITS, ctypes.byref(info), size)
+        if is_new:
+            kernel.AssignProcessToJobObject(_job, kernel.GetCurrentProcess())
 
 
-def _limit_information(limits: ParseLimits) -> Any:
+def _limit_information(cpu_seconds: float, memory_mb: int) -> Any:
     import ctypes
 
     class Basic(ctypes.Structure):
@@ -70,6 +74,6 @@ def _limit_information(limits: ParseLimits) -> Any:
     info = Extended()
     basic = info.BasicLimitInformation
     basic.LimitFlags = _PROCESS_TIME | _PROCESS_MEMORY | _DIE_ON_UNHANDLED
-    basic.PerProcessUserTimeLimit = int(limits.cpu_seconds * _TICKS)
-    info.ProcessMemoryLimit = limits.memory_mb * _MIB
+    basic.PerProcessUserTimeLimit = int(cpu_seconds * _TICKS)
+    info.ProcessMemoryLimit = memory_mb * _MIB
     return info

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, get_args
 
 from kb import errors
 from kb.errors import KbError, ParseFailed, Refused
 from kb.messages import Language, tr
-from kb.ports import ParseLimits
+from kb.ports import OcrOptions, ParseLimits
 from kb.text import split_lines
 from kb.types import Box, Element, ElementKind, Page, PageKind, Parsed
 
@@ -27,6 +28,8 @@ EXIT_OUTPUT: Final = 102
 _INVALID: Final = re.compile("[\x00\ud800-\udfff]")
 _PAGE_KINDS: Final = frozenset(get_args(PageKind))
 _ELEMENT_KINDS: Final = frozenset(get_args(ElementKind))
+_STAGES: Final = frozenset({"parse", "ocr"})
+_MOST_PAGES: Final = (1 << 24) - 1
 _CLASSES: Final = {
     cls.__name__: cls for cls in (errors.InvalidInput, errors.NotFound, Refused, ParseFailed)
 }
@@ -41,6 +44,7 @@ class Request:
     parser: str
     language: Language
     limits: ParseLimits
+    ocr: OcrOptions
     extra: tuple[str, ...] = ()
 
     def encode(self) -> bytes:
@@ -53,6 +57,7 @@ class Request:
         raw = json.loads(line)
         raw["limits"] = ParseLimits(**raw["limits"])
         raw["extra"] = tuple(raw["extra"])
+        raw["ocr"] = OcrOptions(**raw["ocr"])
         return Request(**raw)
 
 
@@ -71,6 +76,53 @@ class Outcome:
         return json.dumps({**fields, "size": len(self.payload)}).encode("ascii") + b"\n"
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How far a child is, in pages. The step before a page's OCR begins counts those before it."""
+
+    stage: str
+    done: int
+    total: int
+
+    def encode(self) -> bytes:
+        """One line of JSON."""
+        return json.dumps({"step": [self.stage, self.done, self.total]}).encode("ascii") + b"\n"
+
+    @staticmethod
+    def decode(line: bytes) -> Step | None:
+        """The step that a line tells, None for anything else: a child may send what it likes."""
+        try:
+            stage, done, total = json.loads(line)["step"]
+            _require(stage in _STAGES)
+            return Step(stage, _int(done, 0, _MOST_PAGES), _int(total, 0, _MOST_PAGES))
+        except (ValueError, TypeError, KeyError, RecursionError):
+            return None
+
+
+class AnswerReader:
+    """What a child sends, piece by piece: steps end in a line feed, the answer holds none."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._parts: list[bytes] = []
+
+    def feed(self, chunk: bytes) -> list[Step]:
+        """Take the next bytes; returns the steps that they complete."""
+        self.size += len(chunk)
+        *lines, rest = chunk.split(b"\n")
+        told = []
+        for line in lines:
+            told.append(Step.decode(b"".join((*self._parts, line))))
+            self._parts.clear()
+        self._parts.append(rest)
+        return [step for step in told if step]
+
+    @property
+    def answer(self) -> bytes:
+        """What came after the last step."""
+        return b"".join(self._parts)
+
+
 def encode_parsed(parsed: Parsed) -> bytes:
     """The answer of a parser that succeeded."""
     return _dump({"parsed": asdict(parsed)})
@@ -83,12 +135,17 @@ def encode_error(error: BaseException) -> bytes:
     return _dump({"broke": type(error).__name__})
 
 
-def decode_answer(payload: bytes, name: str, parser: str) -> Parsed:
-    """The pages a child sent, checked and cleaned. Raises what the child raised, or ParseFailed."""
+def decode_answer(payload: bytes, name: str, parser: str, marks: Sequence[str] = ("",)) -> Parsed:
+    """The pages a child sent, checked and cleaned. Raises what the child raised, or ParseFailed.
+
+    `parser` is the one that was asked; the child may only add one of `marks` to it.
+    """
     try:
         raw = json.loads(payload.decode("utf-8", "surrogatepass"))
         if "parsed" in raw:
-            return _parsed(raw["parsed"], parser)
+            ids = [parser + mark for mark in marks]
+            said = raw["parsed"]["parser"]
+            return _parsed(raw["parsed"], said if said in ids else parser)
         error = _error(raw, name)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
         raise ParseFailed(tr("parse.bad_answer", name=name), tr("parse.broke_hint")) from problem
@@ -142,6 +199,7 @@ def _page(raw: Any, number: int) -> Page:
         elements=tuple(_element(element, count) for element in raw["elements"]),
         boxes=boxes,
         noise=tuple(_int(line, 1, count) for line in raw["noise"]),
+        ocr=_bool(raw["ocr"]),
     )
 
 
@@ -169,6 +227,11 @@ def _str(value: Any) -> str:
 def _int(value: Any, low: int, high: int) -> int:
     _require(type(value) is int and low <= value <= high)
     return int(value)
+
+
+def _bool(value: Any) -> bool:
+    _require(isinstance(value, bool))
+    return bool(value)
 
 
 def _number(value: Any) -> float:

@@ -20,11 +20,14 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import BinaryIO, Final, NoReturn
 
 from kb.parsers import child
+from kb.parsers.deadline import Deadline
+from kb.parsers.limits import MIB
 from kb.parsers.registry import Registry
-from kb.parsers.wire import EXIT_MEMORY, EXIT_OUTPUT, Outcome, Request
+from kb.parsers.wire import EXIT_MEMORY, EXIT_OUTPUT, AnswerReader, Outcome, Request
 
 _CHUNK: Final = 1 << 16
 _LOG_TAIL: Final = 4096
@@ -43,7 +46,7 @@ def main() -> None:
 
 def answer_cap(request: Request) -> int:
     """Most bytes an answer may have."""
-    return (request.limits.output_mb * _PIPE_FACTOR + 1) * child.MIB
+    return (request.limits.output_mb * _PIPE_FACTOR + 1) * MIB
 
 
 class Host:
@@ -61,7 +64,9 @@ class Host:
             request = Request.decode(line)
             registry = self._registry(request)
             _preload(request, registry)
-            self._send(self._supervise(request, registry))
+            outcome = self._supervise(request, registry)
+            self._send(outcome.head())
+            self._send(outcome.payload)
 
     def _read_line(self) -> bytes | None:
         while b"\n" not in self._buffer:
@@ -77,11 +82,10 @@ class Host:
             self._registries[request.extra] = Registry(request.extra)
         return self._registries[request.extra]
 
-    def _send(self, outcome: Outcome) -> None:
-        for part in (outcome.head(), outcome.payload):
-            view = memoryview(part)
-            while view:
-                view = view[os.write(self._answers, view) :]
+    def _send(self, part: bytes) -> None:
+        view = memoryview(part)
+        while view:
+            view = view[os.write(self._answers, view) :]
 
     def _supervise(self, request: Request, registry: Registry) -> Outcome:
         answer, answer_end = os.pipe()
@@ -93,7 +97,7 @@ class Host:
         os.close(answer_end)
         os.close(log_end)
         try:
-            return _Watch(pid, request, answer, log, self._requests).outcome()
+            return _Watch(pid, request, answer, log, self._requests, self._send).outcome()
         finally:
             os.close(answer)
             os.close(log)
@@ -115,13 +119,21 @@ class Host:
 class _Watch:
     """Reads what one child sends, until it is done, too slow, too loud, or nobody waits."""
 
-    def __init__(self, pid: int, request: Request, answer: int, log: int, caller: int) -> None:
+    def __init__(
+        self,
+        pid: int,
+        request: Request,
+        answer: int,
+        log: int,
+        caller: int,
+        send: Callable[[bytes], None],
+    ) -> None:
         self._pid = pid
         self._cap = answer_cap(request)
-        self._deadline = time.monotonic() + request.limits.wall_seconds
+        self._deadline = Deadline(request.limits, request.ocr)
         self._answer, self._log, self._caller = answer, log, caller
-        self._parts: list[bytes] = []
-        self._size = 0
+        self._send = send
+        self._reader = AnswerReader()
         self._tail = b""
 
     def outcome(self) -> Outcome:
@@ -133,7 +145,7 @@ class _Watch:
         log = self._tail.decode("utf-8", "replace")
         if stopped:
             return Outcome("wall" if stopped == "wall" else "output", log=log)
-        return _by_status(status, b"".join(self._parts), log)
+        return _by_status(status, self._reader.answer, log)
 
     def _read_until_end(self) -> str:
         """Empty when the answer has ended, else the limit that was met."""
@@ -141,8 +153,8 @@ class _Watch:
             for fd in (self._answer, self._log, self._caller):
                 selector.register(fd, selectors.EVENT_READ)
             while True:
-                events = selector.select(self._deadline - time.monotonic())
-                if time.monotonic() >= self._deadline:
+                events = selector.select(max(self._deadline.left, 0))
+                if self._deadline.left <= 0:
                     return "wall"
                 for key, _ in events:
                     ended = self._take(key.fd)
@@ -150,7 +162,7 @@ class _Watch:
                         return ""
                     if ended:
                         selector.unregister(key.fd)
-                if self._size > self._cap:
+                if self._reader.size > self._cap:
                     return "output"
 
     def _take(self, fd: int) -> bool:
@@ -158,14 +170,26 @@ class _Watch:
         chunk = os.read(fd, _CHUNK)
         if fd == self._caller:
             if not chunk:
-                self._kill()
-                os._exit(0)
+                self._abandon()
         elif fd == self._log:
             self._tail = (self._tail + chunk)[-_LOG_TAIL:]
         else:
-            self._parts.append(chunk)
-            self._size += len(chunk)
+            self._hear(chunk)
         return not chunk
+
+    def _hear(self, chunk: bytes) -> None:
+        """Take a piece of the answer; what it says of progress goes to the caller at once."""
+        for step in self._reader.feed(chunk):
+            self._deadline.note(step)
+            try:
+                self._send(step.encode())
+            except OSError:
+                self._abandon()
+
+    def _abandon(self) -> NoReturn:
+        """The caller is gone: nobody waits for this document or another."""
+        self._kill()
+        os._exit(0)
 
     def _reap(self) -> int:
         """The child's wait status; a child that will not end in time is killed."""
@@ -173,7 +197,7 @@ class _Watch:
             pid, status = os.waitpid(self._pid, os.WNOHANG)
             if pid:
                 return status
-            if time.monotonic() >= self._deadline:
+            if self._deadline.left <= 0:
                 self._kill()
             time.sleep(0.0005)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from kb.app import KnowledgeBase
 from kb.config import Settings
-from kb.ports import Embedder
+from kb.ports import Embedder, OnProgress
 from kb.types import IngestReport, Page, Parsed
 
 
@@ -24,14 +24,18 @@ class PlainParser:
         self.parsed: list[str] = []
         self.revision = 1
 
-    def parser_id(self, name: str) -> str:
+    @property
+    def id(self) -> str:
         return f"plain/{self.revision}"
 
-    def parse(self, path: Path, name: str) -> Parsed:
+    def is_current(self, parser: str, name: str) -> bool:
+        return parser == self.id
+
+    def parse(self, path: Path, name: str, on_progress: OnProgress | None = None) -> Parsed:
         self.parsed.append(name)
         texts = path.read_bytes().decode("utf-8").split("\f")
         pages = tuple(Page(n, text, "virtual") for n, text in enumerate(texts, 1))
-        return Parsed(pages, self.parser_id(name), "text/plain", "utf-8")
+        return Parsed(pages, self.id, "text/plain", "utf-8")
 
 
 class Library:

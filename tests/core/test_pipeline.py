@@ -28,7 +28,7 @@ def test_the_same_bytes_from_two_writers_at_once_are_one_version(
 ) -> None:
     parse = library.parser.parse
 
-    def meanwhile(path: Path, name: str) -> Any:
+    def meanwhile(path: Path, name: str, _on_progress: Any) -> Any:
         monkeypatch.setattr(library.parser, "parse", parse)
         Library(library.folder, settings_for(library.folder)).put("a.txt", "甲")
         return parse(path, name)
@@ -49,7 +49,7 @@ def test_a_failed_replacement_keeps_the_old_version_and_says_so(
 ) -> None:
     library.put("a.txt", "旧的内容")
 
-    def fail(_path: Path, _name: str) -> Any:
+    def fail(*_arguments: object) -> Any:
         raise ParseFailed("broken", "mend it")
 
     monkeypatch.setattr(library.parser, "parse", fail)

@@ -268,8 +268,8 @@ def test_a_killed_caller_leaves_no_process(write, tmp_path, way):
         assert gone(host)
 
 
-def test_the_parser_id_is_known_without_a_process(trapped):
-    assert trapped.parser_id("a/b.TRAP") == "trap/3"
-    assert Sandbox(ParseLimits()).parser_id("x.PDF") == "pdf/1"
+def test_whether_a_document_is_read_again_is_known_without_a_process(trapped):
+    assert trapped.is_current("trap/3", "a/b.TRAP")
+    assert not trapped.is_current("trap/2", "a/b.TRAP")
     with pytest.raises(Refused):
-        Sandbox(ParseLimits()).parser_id("x.trap")
+        Sandbox(ParseLimits()).is_current("trap/3", "x.trap")

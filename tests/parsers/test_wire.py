@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kb.errors import KbError, ParseFailed, Refused
 from kb.parsers.wire import Outcome, Request, decode_answer, encode_error, encode_parsed
-from kb.ports import ParseLimits
+from kb.ports import OcrOptions, ParseLimits
 from kb.types import Element, Page, Parsed
 
 PAGE = Page(
@@ -120,7 +120,13 @@ def test_invalid_characters_are_replaced_and_counted():
 
 def test_a_request_is_one_line_and_comes_back():
     request = Request(
-        "/t\udcff/a\nb", "政策/规划.pdf", "pdf/1", "en", ParseLimits(wall_seconds=3), ("m",)
+        "/t\udcff/a\nb",
+        "政策/规划.pdf",
+        "pdf/1",
+        "en",
+        ParseLimits(wall_seconds=3),
+        OcrOptions("force"),
+        ("m",),
     )
     line = request.encode()
     assert line.count(b"\n") == 1
