@@ -6,6 +6,7 @@ a zip's directory only after its size is known.
 
 from __future__ import annotations
 
+import re
 import struct
 import zipfile
 from pathlib import Path
@@ -55,7 +56,10 @@ _OLE_STREAMS: Final = (
     ("WordDocument", "doc"),
     ("Workbook", "xls"),
     ("PowerPoint Document", "ppt"),
+    ("Book\0", "xls"),  # Excel 5
 )
+_ODF: Final = re.compile(rb"mimetypeapplication/vnd\.oasis\.opendocument\.([a-z]+)")
+_ODF_KINDS: Final = {"text": "odt", "spreadsheet": "ods", "presentation": "odp"}
 _CONTROLS: Final = frozenset(range(0x20)) - frozenset(b"\t\n\x0b\x0c\r\x1b")
 _LABELS: Final = {"text": "text", "ole": "Office 97", "binary": "binary data"}
 
@@ -164,7 +168,7 @@ def _check_zip(file: BinaryIO, name: str, spec: ParserSpec) -> None:
     _check_expansion(name, sum(i.file_size for i in infos), sum(i.compress_size for i in infos))
     if any(info.flag_bits & 1 for info in infos):
         raise Refused(tr("parse.encrypted", name=name), tr("parse.encrypted_hint"))
-    found = _zip_kind([info.filename for info in infos])
+    found = _odf_kind(file) or _zip_kind([info.filename for info in infos])
     if found not in {spec.zip_kind, ""}:
         raise _wrong_type(name, spec, found)
 
@@ -213,6 +217,13 @@ def _zip_kind(names: list[str]) -> str:
         if any(name.startswith(start) for name in names):
             return kind
     return ""
+
+
+def _odf_kind(file: BinaryIO) -> str:
+    """What an OpenDocument says it is: its first entry, never compressed (ODF 1.2 part 3, 3.3)."""
+    file.seek(0)
+    match = _ODF.search(file.read(_HEAD))
+    return _ODF_KINDS.get(match.group(1).decode("ascii"), "odf") if match else ""
 
 
 def _mib(size: int) -> int:

@@ -18,7 +18,7 @@ from kb.errors import Refused
 from kb.messages import tr
 from kb.types import Parsed
 
-Magic = Literal["pdf", "zip", "text"]
+Magic = Literal["pdf", "zip", "text", "xls"]
 
 _SAVE_AS: Final = {
     ".doc": ".docx",
@@ -26,7 +26,6 @@ _SAVE_AS: Final = {
     ".wps": ".docx",
     ".wpt": ".docx",
     ".rtf": ".docx",
-    ".odt": ".docx",
     ".pages": ".docx",
     ".caj": ".pdf",
     ".xps": ".pdf",
@@ -36,12 +35,13 @@ _SAVE_AS: Final = {
     ".mht": ".html",
     ".mhtml": ".html",
     ".msg": ".eml",
-    ".ppt": ".pdf",
-    ".pptx": ".pdf",
-    ".dps": ".pdf",
-    ".xls": ".pdf",
-    ".xlsx": ".pdf",
-    ".et": ".pdf",
+    ".ppt": ".pptx",
+    ".dps": ".pptx",
+    ".et": ".xlsx",
+    ".xlsb": ".xlsx",
+    ".numbers": ".xlsx",
+    ".key": ".pptx",
+    ".odg": ".pdf",
 }
 """What a person can make of a format that nothing here reads."""
 
