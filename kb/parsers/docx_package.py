@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import posixpath
 import zipfile
-import zlib
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, final
+from typing import Any, final
 
 from kb.errors import Refused
 from kb.messages import tr
 from kb.parsers.checks import damaged
-
-_BROKEN_ZIP: Final = (
-    *(zipfile.BadZipFile, zlib.error, EOFError, OSError),
-    *(ValueError, NotImplementedError, RuntimeError),
-)
-"""What zipfile raises on broken, unsupported or encrypted entries."""
+from kb.parsers.xml_parts import BROKEN_ZIP, read_root
 
 
 @final
@@ -29,7 +23,7 @@ class Package:
         self.warnings: list[str] = []
         try:
             self._zip = zipfile.ZipFile(path)
-        except _BROKEN_ZIP as error:
+        except BROKEN_ZIP as error:
             raise damaged(name, tr("parse.reason_zip")) from error
         self._names = {info.filename.lower(): info.filename for info in self._zip.infolist()}
         self._main_path = next(iter(self._targets("", "officeDocument").values()), "")
@@ -90,21 +84,7 @@ class Package:
 
     def _root(self, part: str) -> Any | None:
         """The parsed part, None when there is none. Raises Refused when it is not valid XML."""
-        from lxml import etree  # type: ignore[import-untyped]
-
         member = self._names.get(part.lower())
         if member is None:
             return None
-        parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
-        try:
-            with self._zip.open(member) as file:
-                tree = etree.parse(file, parser)
-        except etree.XMLSyntaxError as error:
-            if error.code == etree.ErrorTypes.ERR_NO_MEMORY:
-                raise MemoryError from error
-            raise damaged(self._name, tr("parse.reason_xml")) from error
-        except _BROKEN_ZIP as error:
-            raise damaged(self._name, tr("parse.reason_zip")) from error
-        if tree.docinfo.doctype:  # the standard forbids one (ECMA-376-2, 10.1); entities hide there
-            raise damaged(self._name, tr("parse.reason_xml"))
-        return tree.getroot()
+        return read_root(self._zip, member, self._name)

@@ -1,0 +1,227 @@
+"""OFD (GB/T 33190), the Chinese fixed-layout format of invoices, permits and official papers.
+
+An own reader on lxml: positions are needed (boxes, rows, columns), and every count in the file has
+to be bounded, which the libraries at hand do not promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from kb.errors import Refused
+from kb.messages import tr
+from kb.parsers.ofd_document import Document, Found, Note, PageContent, documents
+from kb.parsers.ofd_geometry import POINTS
+from kb.parsers.ofd_lines import lay_out
+from kb.parsers.ofd_package import Package
+from kb.parsers.ofd_text import Run
+from kb.parsers.pdf_lines import Line
+from kb.parsers.pdf_page import UNMAPPED
+from kb.parsers.registry import ParserSpec
+from kb.types import Element, Page, Parsed
+
+_NAMED: Final = 20
+_MOST_UNMAPPED: Final = 0.1
+_COVERS: Final = 0.2
+"""Share of the page that a picture takes to be what the page is about."""
+
+
+@dataclass(slots=True)
+class _Report:
+    """Page numbers by what became of them; `glyphs` without a character and `hidden` characters."""
+
+    failed: list[int] = field(default_factory=list)
+    damaged: list[int] = field(default_factory=list)
+    nameless: list[int] = field(default_factory=list)
+    glyphs: int = 0
+    hidden: int = 0
+
+
+def parse(path: Path, name: str) -> Parsed:
+    """Physical pages of all documents in the file, in declared order, with a box for every line.
+
+    Raises Refused: damaged, no pages, or no text at all.
+    """
+    found, report = Found(), _Report()
+    pages: list[Page] = []
+    spans: list[str] = []
+    with Package(path, name) as package:
+        for document in documents(package, found):
+            first = len(pages) + 1
+            for number, content in enumerate(document.pages(), first):
+                pages.append(_page(number, content, report))
+            spans.append(_span(document, first, len(pages)))
+    if not any(page.text.strip() for page in pages):
+        raise _textless(name, len(pages))
+    warnings = (*_documents(spans), *_page_warnings(pages, report), *_found_warnings(found))
+    return Parsed(tuple(pages), SPEC.id, SPEC.media_type, warnings=warnings)
+
+
+def image_pages(path: Path, name: str) -> Iterator[tuple[int, bytes]]:
+    """Number and main picture of every page that has a picture but no text, for OCR.
+
+    The picture is the file's own (PNG, JPEG, GIF, TIFF, BMP …), the largest on the page, at least a
+    fifth of it. Raises Refused when the file is damaged.
+    """
+    number = 0
+    with Package(path, name) as package:
+        for document in documents(package, Found()):
+            for content in document.pages():
+                number += 1
+                picture = b"" if _lines(content, _Report()) else _picture(document, content)
+                if picture:
+                    yield number, picture
+
+
+def _picture(document: Document, page: PageContent) -> bytes:
+    sizes = {
+        image.resource: (image.box[2] - image.box[0]) * (image.box[3] - image.box[1])
+        for image in page.content.images
+    }
+    largest = max(sizes, key=lambda resource: sizes[resource], default="")
+    covers = sizes.get(largest, 0.0) >= _COVERS * page.width * page.height
+    return document.image(largest) if covers else b""
+
+
+def _page(number: int, content: PageContent, report: _Report) -> Page:
+    if content.failed:
+        report.failed.append(number)
+    if content.content.cut:
+        report.damaged.append(number)
+    if content.content.nameless:
+        report.nameless.append(number)
+        report.glyphs += content.content.nameless
+    body = _lines(content, report)
+    notes = [(line, note.watermark) for note in content.notes for line in _note_lines(note)]
+    lines = [*body, *(line for line, _ in notes)]
+    first = len(body) + 1
+    elements = [*_tables(body), *([Element("note", first, len(lines))] if notes else [])]
+    return Page(
+        number=number,
+        text="\n".join(line.text for line in lines),
+        kind="physical",
+        width=round(content.width * POINTS, 2),
+        height=round(content.height * POINTS, 2),
+        elements=tuple(elements),
+        boxes=tuple(line.box for line in lines),
+        noise=tuple(at for at, (_, watermark) in enumerate(notes, first) if watermark),
+    )
+
+
+def _lines(page: PageContent, report: _Report) -> list[Line]:
+    """The lines that can be seen on the page.
+
+    Text that cannot be seen is left out and counted, unless it is all the text of a picture: the
+    text layer of a scan.
+    """
+    content = page.content
+    runs = _on_page(content.runs, page)
+    hidden = _on_page(content.hidden, page)
+    if not any(run.text.strip() for run in runs) and content.images:
+        return lay_out(hidden, content.strokes)
+    report.hidden += sum(len(run.text.strip()) for run in hidden)
+    return lay_out(runs, content.strokes)
+
+
+def _on_page(runs: Sequence[Run], page: PageContent) -> list[Run]:
+    """Without what lies beside the page."""
+    kept = []
+    for run in runs:
+        x0, y0, x1, y1 = zip(*(glyph.box for glyph in run.glyphs), strict=True)
+        beside = min(x0) >= page.width or min(y0) >= page.height or max(x1) <= 0 or max(y1) <= 0
+        if not beside:
+            kept.append(run)
+    return kept
+
+
+def _note_lines(note: Note) -> Iterator[Line]:
+    """What an annotation says, each line once."""
+    lines = lay_out(note.content.runs, [])
+    box = lines[0].box if lines else (0.0, 0.0, 0.0, 0.0)
+    remarks = [Line(text.strip(), box) for text in note.remark.split("\n") if text.strip()]
+    seen: set[str] = set()
+    for line in (*lines, *remarks):
+        if line.text not in seen:
+            seen.add(line.text)
+            yield replace(line, row=0)
+
+
+def _tables(lines: Sequence[Line]) -> Iterator[Element]:
+    """A table element for every run of lines of one ruled table."""
+    start = 0
+    for at, line in enumerate(lines, start=1):
+        start = start or at
+        if at == len(lines) or lines[at].row != line.row:
+            if line.row:
+                yield Element("table", start, at)
+            start = 0
+
+
+# What is said about it
+
+
+def _textless(name: str, pages: int) -> Refused:
+    if not pages:
+        return Refused(tr("parse.no_pages", name=name), tr("parse.resave_hint"))
+    return Refused(tr("ofd.no_text", name=name, pages=pages), tr("ofd.no_text_hint"))
+
+
+def _span(document: Document, first: int, last: int) -> str:
+    return tr("ofd.span", title=document.title[:100], first=first, last=last)
+
+
+def _documents(spans: Sequence[str]) -> Iterator[str]:
+    if len(spans) > 1:
+        yield tr("ofd.warn_documents", count=len(spans), spans=_listed(spans))
+
+
+def _page_warnings(pages: Sequence[Page], report: _Report) -> Iterator[str]:
+    failed = set(report.failed)
+    found = (
+        ("parse.warn_page_failed", report.failed),
+        ("parse.warn_page_damaged", report.damaged),
+        ("parse.warn_no_text", [p.number for p in pages if not p.text and p.number not in failed]),
+        ("parse.warn_garbled", [p.number for p in pages if _is_garbled(p.text)]),
+    )
+    yield from (tr(key, pages=_listed(numbers)) for key, numbers in found if numbers)
+    if report.nameless:
+        yield tr("ofd.warn_glyphs", pages=_listed(report.nameless), count=report.glyphs)
+    if report.hidden:
+        yield tr("parse.warn_hidden", count=report.hidden)
+
+
+def _found_warnings(found: Found) -> Iterator[str]:
+    missing = list(dict.fromkeys(found.missing))
+    yield from (tr("parse.warn_part", part=part) for part in missing[:_NAMED])
+    if found.attachments:
+        yield tr("ofd.warn_attachments", names=_listed(found.attachments))
+    if found.signatures:
+        yield tr("ofd.warn_signatures", count=found.signatures)
+
+
+def _is_garbled(text: str) -> bool:
+    """Whether too many of the letters are none; leader dots and the like do not count."""
+    unmapped = len(UNMAPPED.findall(text))
+    return unmapped > _MOST_UNMAPPED * (unmapped + sum(map(str.isalnum, text)))
+
+
+def _listed(items: Sequence[object]) -> str:
+    named = "、".join(map(str, items[:_NAMED]))
+    if len(items) > _NAMED:
+        return tr("ofd.and_more", names=named, count=len(items))
+    return named
+
+
+SPEC: Final = ParserSpec(
+    name="ofd",
+    revision=1,
+    suffixes=(".ofd",),
+    media_type="application/ofd",
+    magic="zip",
+    zip_kind="ofd",
+    parse=parse,
+    preload=("lxml.etree",),
+)

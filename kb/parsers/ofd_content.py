@@ -1,0 +1,117 @@
+"""What stands on an OFD page: characters, rules and images, with their places.
+
+Everything is in millimetres, in the space of the page. Composite objects are followed into their
+units, at most a few deep; a page that would cost more objects than any real one has is cut there,
+because units that hold units grow without a limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+from kb.parsers.docx_styles import child, local
+from kb.parsers.ofd_geometry import (
+    IDENTITY,
+    Matrix,
+    apply,
+    around,
+    compose,
+    corners,
+    placed,
+    strokes,
+)
+from kb.parsers.ofd_text import Run, nameless, runs
+from kb.types import Box
+
+_DEEPEST: Final = 16
+_MOST_OBJECTS: Final = 200_000
+_MOST_RULES: Final = 20_000
+
+
+class Image(NamedTuple):
+    """A picture: the resource it shows and its place."""
+
+    resource: str
+    box: Box
+
+
+@dataclass(slots=True)
+class Content:
+    """What a page holds.
+
+    `hidden` runs cannot be seen, `nameless` glyphs have no character, and `cut` says that there was
+    more than is sane.
+    """
+
+    runs: list[Run] = field(default_factory=list)
+    hidden: list[Run] = field(default_factory=list)
+    strokes: list[Box] = field(default_factory=list)
+    images: list[Image] = field(default_factory=list)
+    nameless: int = 0
+    cut: bool = False
+
+
+class Reader:
+    """Collects the content of one page. `units` are the composite units by their id."""
+
+    def __init__(self, units: Mapping[str, Any]) -> None:
+        self.content = Content()
+        self._units = units
+        self._left = _MOST_OBJECTS
+
+    def page(self, root: Any) -> None:
+        """Everything in the layers of a page or template."""
+        content = child(root, "Content")
+        for layer in content if content is not None else ():
+            self._walk(layer, IDENTITY, 0)
+
+    def block(self, parent: Any, matrix: Matrix) -> None:
+        """Everything in a page block, such as an annotation's appearance."""
+        self._walk(parent, matrix, 0)
+
+    def _walk(self, parent: Any, matrix: Matrix, depth: int) -> None:
+        for element in parent:
+            self._left -= 1
+            if self._left < 0 or depth > _DEEPEST:
+                self.content.cut = True
+                return
+            self._object(element, matrix, depth)
+
+    def _object(self, element: Any, matrix: Matrix, depth: int) -> None:
+        name = local(element)
+        own = compose(matrix, placed(element.get("Boundary"), element.get("CTM")))
+        if name == "PageBlock":
+            self._walk(element, matrix, depth + 1)
+        elif name == "TextObject":
+            seen = self.content.hidden if _is_hidden(element) else self.content.runs
+            seen += runs(element, own)
+            self.content.nameless += nameless(element)
+        elif name == "PathObject" and not _is_hidden(element):
+            self._path(element, own)
+        elif name == "ImageObject" and not _is_hidden(element):
+            box = around([apply(own, corner) for corner in corners((0, 0, 1, 1))])
+            self.content.images.append(Image(element.get("ResourceID", ""), box))
+        elif name == "CompositeObject":
+            unit = self._units.get(element.get("ResourceID", ""))
+            content = child(unit, "Content")
+            if content is not None:
+                self._walk(content, own, depth + 1)
+
+    def _path(self, element: Any, matrix: Matrix) -> None:
+        """Straight pieces of lines, and filled shapes, as boxes."""
+        outlined = element.get("Stroke", "true").lower() != "false"
+        data = child(element, "AbbreviatedData")
+        for piece in strokes("" if data is None else data.text):
+            points = [apply(matrix, point) for point in piece]
+            ends = pairwise(points)
+            boxes = [around(pair) for pair in ends] if outlined else [around(points)]
+            room = _MOST_RULES - len(self.content.strokes)
+            self.content.strokes += boxes[: max(room, 0)]
+
+
+def _is_hidden(element: Any) -> bool:
+    """Whether an object is drawn so that nobody sees it."""
+    return element.get("Visible", "").lower() in {"false", "0"} or element.get("Alpha") == "0"
