@@ -195,9 +195,16 @@ class Reader:
 
     def document_frequencies(self, tokens: Collection[str]) -> dict[str, int]:
         """In how many blocks each of `tokens` stands; 0 for none."""
-        statement = "SELECT doc FROM blocks_vocab WHERE term = ?"
-        rows = ((t, self._db.execute(statement, (t,)).fetchone()) for t in tokens)
-        return {token: row[0] if row else 0 for token, row in rows}
+        terms = list(tokens)
+        found = dict.fromkeys(terms, 0)
+        for start in range(0, len(terms), _CHUNK):
+            chunk = terms[start : start + _CHUNK]
+            rows = self._db.execute(
+                f"SELECT term, doc FROM blocks_vocab WHERE term IN ({_marks(chunk)})",  # noqa: S608
+                chunk,
+            )
+            found.update(rows.fetchall())
+        return found
 
     # -- vectors ---------------------------------------------------------------------------
 

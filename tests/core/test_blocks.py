@@ -101,7 +101,11 @@ def test_another_table_on_the_next_page_takes_no_header_over() -> None:
 
 
 def test_a_header_of_several_rows_is_read_by_columns() -> None:
-    rows = ["地区 | 2023年 |  | 合计", " | 上半年 | 下半年 | ", *(f"市{i} | 1 | 2 | 3" for i in range(9))]
+    rows = [
+        "地区 | 2023年 |  | 合计",
+        " | 上半年 | 下半年 | ",
+        *(f"市{i} | 1 | 2 | 3" for i in range(9)),
+    ]
     pages = [
         Page(1, "\n".join(rows), "sheet", "收入", elements=(Element("table", 1, 11, 2),)),
         Page(2, "市9 | 1 | 2 | 3", "sheet", "收入", elements=(Element("table", 1, 1, 0),)),
@@ -115,7 +119,12 @@ def test_a_header_of_several_rows_is_read_by_columns() -> None:
 
 
 def test_a_merged_cell_is_indexed_with_the_rows_that_it_covers() -> None:
-    lines = ["华东 | 1", *(f" | {i}" for i in range(2, 9)), "华北 | 9", *(f" | {i}" for i in range(10, 14))]
+    lines = [
+        "华东 | 1",
+        *(f" | {i}" for i in range(2, 9)),
+        "华北 | 9",
+        *(f" | {i}" for i in range(10, 14)),
+    ]
     merged = (Element("merged", 1, 8, 0), Element("merged", 9, 13, 0))
     page = Page(1, "\n".join(lines), "sheet", elements=(Element("table", 1, 13, 0), *merged))
     blocks = cut_blocks([page])

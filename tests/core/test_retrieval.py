@@ -85,6 +85,19 @@ def test_a_query_without_words_or_too_long_is_refused(plans: Library, query: str
     assert caught.value.hint
 
 
+def test_the_longest_query_is_answered(plans: Library) -> None:
+    distinct = "".join(chr(0x4E00 + n) for n in range(MAX_QUERY - 2))
+    assert plans.kb.search(f"资金{distinct}").hits
+
+
+def test_words_of_every_block_are_looked_for_when_there_is_nothing_else(library: Library) -> None:
+    for n in range(40):
+        library.put(f"{n}.txt", f"共同的话 {n}", update=False)
+    library.kb.update()
+    assert len(library.texts("共同的话", 10)) == 10
+    assert library.sources("共同的话 17", 1) == ["17.txt"]
+
+
 def test_characters_that_mean_something_to_fts5_are_only_text(plans: Library) -> None:
     for query in (
         '"资金',
