@@ -74,6 +74,17 @@ def test_one_file_gives_its_report_and_the_one_liners_find_it(shell: Shell) -> N
     assert "\n".join(line["text"] for line in read["lines"]) == hit["text"]
 
 
+def test_a_first_search_imports_nothing_heavy(shell: Shell) -> None:
+    shell.ingest(shell.write("a.txt", "甲"))
+    heavy = ["chromadb", "fastmcp", "pymupdf", "minio", "jieba", "onnxruntime", "lxml"]
+    code = (
+        "from chroma_store import search; from fulltext import read_range; import sys;"
+        f"assert search('甲')['hits'][0]['dense_rank'] == 1; read_range('a.txt', 1);"
+        f"print([m for m in {heavy} if m in sys.modules])"
+    )
+    assert shell.run("-c", code).stdout.strip() == b"[]"
+
+
 def test_the_document_is_one_line_unless_it_should_be_pretty(shell: Shell) -> None:
     path = shell.write("a.txt", "甲")
     plain = [shell.run("ingest.py", path, *more).stdout for more in ([], ["--json"])]
