@@ -7,7 +7,7 @@ three lines, wide enough for a sentence, most lines filled. Cells of a table or 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
@@ -31,10 +31,11 @@ _DEEPEST: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Fragments of one row that stand close together."""
+    """Fragments of one row that stand close together; `tail` are the lines that go on below."""
 
     parts: Sequence[Fragment]
     box: Box
+    tail: Sequence[Fragment] = ()
 
     @property
     def length(self) -> int:
@@ -56,11 +57,14 @@ class Row:
 
     def read(self) -> Sequence[Line]:
         """Its lines."""
-        return self.lines or join([part for piece in self.pieces for part in piece.parts])
+        if self.lines:
+            return self.lines
+        tails = [part for piece in self.pieces for part in piece.tail]
+        return [*join([part for piece in self.pieces for part in piece.parts]), *join(tails)]
 
 
-def text_row(fragments: Sequence[Fragment]) -> Row:
-    """A row of `fragments`, which stand on one height."""
+def text_row(fragments: Sequence[Fragment], tails: Mapping[Fragment, Sequence[Fragment]]) -> Row:
+    """A row of `fragments`, which stand on one height; `tails` go on below some of them."""
     groups: list[list[Fragment]] = []
     for part in sorted(fragments, key=lambda one: one.box[0]):
         edge = max((other.box[2] for other in groups[-1]), default=0.0) if groups else 0.0
@@ -68,7 +72,16 @@ def text_row(fragments: Sequence[Fragment]) -> Row:
             groups[-1].append(part)
         else:
             groups.append([part])
-    return Row([Piece(group, union(part.box for part in group)) for group in groups])
+    return Row(
+        [
+            Piece(
+                group,
+                union(part.box for part in group),
+                [after for part in group for after in tails.get(part, ())],
+            )
+            for group in groups
+        ]
+    )
 
 
 def table_row(lines: Sequence[Line]) -> Row:

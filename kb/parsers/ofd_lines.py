@@ -9,7 +9,7 @@ after another, and ruled tables row by row. As in `pdf_lines`, all of it happens
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from kb.parsers import pdf_tables
@@ -22,6 +22,10 @@ from kb.types import Box
 
 _LEVEL: Final = 0.95
 _SAME_ROW: Final = 0.5
+_MIN_BROKEN: Final = 8
+_FULL: Final = 1.5
+"""Line heights: the least width of a text that was broken, and how near its lines come to its edge.
+"""
 
 Turn = Callable[[Box], Box]
 
@@ -30,24 +34,54 @@ def lay_out(runs: Sequence[Run], strokes: Sequence[Box]) -> list[Line]:
     """Lines in reading order, their boxes in points on the page as it is seen."""
     direction = _direction(runs)
     turn, back = _turns(direction)
-    fragments = [part for run in runs if (part := _fragment(run, turn, direction))]
+    placed = [(run, part) for run in runs if (part := _fragment(run, turn, direction))]
     tables = find(*_rules(strokes, turn))
-    loose = fill(tables, fragments)
+    loose = fill(tables, [part for _, part in placed])
+    there = set(loose)
+    tails = _tails((run.follows, part) for run, part in placed if part in there)
     blocks = [table_lines(table, number) for number, table in enumerate(tables, 1)]
-    ordered = in_order([*_rows(loose), *map(table_row, filter(None, blocks))])
+    ordered = in_order([*_rows(loose, tails), *map(table_row, filter(None, blocks))])
     return [Line(line.text, back(line.box), line.row) for line in ordered]
 
 
-def _rows(fragments: Sequence[Fragment]) -> Iterator[Row]:
+def _tails(
+    parts: Iterable[tuple[bool, Fragment]],
+) -> dict[Fragment, list[Fragment]]:
+    """What goes on below a fragment: the further lines of a text that was broken at its edge.
+
+    They stay with it, whatever else stands on their heights.
+    """
+    groups: list[list[Fragment]] = []
+    for follows, part in parts:
+        if follows and groups and groups[-1][-1].box[3] <= part.box[3]:
+            groups[-1].append(part)
+        else:
+            groups.append([part])
+    return {group[0]: group[1:] for group in groups if _is_broken(group)}
+
+
+def _is_broken(group: Sequence[Fragment]) -> bool:
+    if len(group) == 1:
+        return False
+    right = max(part.box[2] for part in group)
+    wide = right - min(part.box[0] for part in group) >= _MIN_BROKEN * group[0].height
+    return wide and all(right - part.box[2] <= _FULL * part.height for part in group[:-1])
+
+
+def _rows(
+    fragments: Sequence[Fragment], tails: Mapping[Fragment, Sequence[Fragment]]
+) -> Iterator[Row]:
     """What stands on one height."""
+    later = {part for tail in tails.values() for part in tail}
     open_row: list[Fragment] = []
-    for fragment in sorted(fragments, key=lambda part: (part.box[1] + part.box[3], part.box[0])):
+    own = [part for part in fragments if part not in later]
+    for fragment in sorted(own, key=lambda part: (part.box[1] + part.box[3], part.box[0])):
         if open_row and not _on_row(open_row[0], fragment):
-            yield text_row(open_row)
+            yield text_row(open_row, tails)
             open_row = []
         open_row.append(fragment)
     if open_row:
-        yield text_row(open_row)
+        yield text_row(open_row, tails)
 
 
 def _on_row(one: Fragment, two: Fragment) -> bool:

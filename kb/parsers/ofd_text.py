@@ -40,10 +40,14 @@ class Glyph(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Characters in a row. `step` is the direction on the page, length 1, that they go in."""
+    """Characters in a row. `step` is the direction on the page, length 1, that they go in.
+
+    `follows`: the same code had characters before them, elsewhere.
+    """
 
     glyphs: list[Glyph]
     step: Point
+    follows: bool = False
 
     @property
     def text(self) -> str:
@@ -94,7 +98,7 @@ class _Code:
                 continue
             glyphs = [self._glyph(i, matrix) for i in range(start, end)]
             spaced = [*map(self._spaced, range(start, end - 1), glyphs), glyphs[-1]]
-            yield Run(spaced, _unit(direct(matrix, self._axis(start, end))))
+            yield Run(spaced, _unit(direct(matrix, self._axis(start, end))), start > 0)
             start = end
 
     def _read_steps(self, code: Any, slots: Sequence[int]) -> list[Point]:

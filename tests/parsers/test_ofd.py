@@ -273,6 +273,12 @@ def test_a_code_that_wraps_is_several_lines(read):
     assert one(read, text("甲乙丙丁", 10, 10, DeltaX="4 -4 4", DeltaY="0 6 0")) == ["甲乙", "丙丁"]
 
 
+def test_a_broken_text_stays_together_beside_others(read):
+    wrapped = text(FILL[:10] + "续行", 100, 10, DeltaX="g 9 4 -36 4", DeltaY="g 9 0 6 0")
+    label = text("地址：", 88, 10)
+    assert one(read, wrapped, label, text("编号", 10, 16)) == [f"地址：{FILL[:10]}", "续行", "编号"]
+
+
 def test_text_that_nobody_sees_is_left_out_and_counted(read):
     hidden = [text("隐藏", 10, 20, Visible="false"), text("透明", 10, 30, Alpha="0")]
     parsed = read({"Doc_0/P.xml": page(text("可见", 10, 10), *hidden, text("页外", 300, 10))})
