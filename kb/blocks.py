@@ -6,6 +6,7 @@ import hashlib
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kb.outline import heading_title
 from kb.text import split_lines
 from kb.types import Block
 
@@ -21,7 +22,7 @@ OVERLAP: Final = 1
 CELL: Final = " | "
 """What stands between the cells of a table's row."""
 
-BLOCKS_REVISION: Final = 2
+BLOCKS_REVISION: Final = 3
 """Raised whenever blocks or their indexed text change: documents are then cut again."""
 
 
@@ -59,7 +60,8 @@ def indexed_text(title: str, block: Block, page: Page) -> str:
     lines = split_lines(page.text)
     body = [lines[n - 1] for n in indexed_lines(page) if block.line_start <= n <= block.line_end]
     # A heading that the block itself shows is not said twice.
-    path = [heading for heading in block.heading_path if heading not in body]
+    shown = [_squeezed(line.lstrip("#")) for line in body]
+    path = [heading for heading in block.heading_path if not _is_shown(heading, shown)]
     sheet = [page.label] if page.kind == "sheet" and page.label else []
     header = [block.table_header] if block.table_header else []
     return "\n".join([title, *sheet, *path, *header, *body])
@@ -112,7 +114,17 @@ def _with_headings(pages: Iterable[Page]) -> Iterator[tuple[Page, dict[int, tupl
 
 
 def _heading_text(lines: Sequence[str], start: int, end: int) -> str:
-    return " ".join(line.strip().lstrip("#").strip() for line in lines[start - 1 : end])
+    return heading_title(" ".join(line.strip().lstrip("#") for line in lines[start - 1 : end]))
+
+
+def _is_shown(heading: str, shown: Sequence[str]) -> bool:
+    """Whether a line begins with the heading, whose path may hold only the start of it."""
+    start = _squeezed(heading.removesuffix("…"))
+    return any(line.startswith(start) for line in shown)
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
 
 
 def _titles(path: Sequence[tuple[int, str]]) -> tuple[str, ...]:

@@ -16,6 +16,14 @@ TABLE: dict[str, tuple[str, str]] = {
         "已收录隐藏的幻灯片：第 {slides} 张。",
         "Hidden slides were read too: {slides}.",
     ),
+    "office.warn_empty_slides": (
+        "第 {slides} 张幻灯片没有可读的文字。",
+        "Slides {slides} hold no text to read.",
+    ),
+    "office.warn_slides_failed": (
+        "第 {slides} 张幻灯片读取失败，内容缺失。",
+        "Slides {slides} could not be read; their content is missing.",
+    ),
     "office.warn_formulas": (
         "有 {count} 个公式没有保存计算结果，显示的是公式本身；用表格软件打开并保存后可重新导入。",
         (

@@ -74,6 +74,11 @@ def one_line(text: str) -> str:
     return _BREAKS.sub(" ", text).strip()
 
 
+def is_header(cells: Sequence[str]) -> bool:
+    """Whether the first row of a table looks like its header: names over several columns."""
+    return len(cells) > 1 and all(cells) and not _is_numeric(dict(enumerate(cells)))
+
+
 def listed(names: Sequence[str]) -> str:
     """Names for a warning, the first twenty of them."""
     return "、".join(names[:_NAMED]) + "…" * (len(names) > _NAMED)

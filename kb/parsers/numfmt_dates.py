@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from kb.parsers.zh_numerals import in_chinese, in_digits
@@ -15,7 +15,20 @@ _BEFORE_LEAP: Final = 60
 """1900 had no 29 February, but serial 60 is one; earlier serials count from a day later."""
 _LAST: Final = 2_958_466
 """The day after 9999-12-31."""
-_MONTHS: Final = "January February March April May June July August September October November December".split()  # noqa: E501, SIM905
+_MONTHS: Final = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
 _DAYS: Final = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()  # noqa: SIM905
 _ZH_DAYS: Final = "一二三四五六日"
 _ZH_MONTHS: Final = ("一", "二", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二")
@@ -105,7 +118,7 @@ class _View:
         return text
 
     def _date(self, text: str) -> str:
-        return {
+        parts: dict[str, Callable[[str], str]] = {
             "y": self._year,
             "e": lambda _: self._digits(self._moment.year, 4),
             "m": self._month,
@@ -113,7 +126,9 @@ class _View:
             "a": self._weekday,
             "h": self._hour,
             "s": self._second,
-        }.get(text[0], lambda _: "")(text)
+        }
+        part = parts.get(text[0])
+        return part(text) if part else ""
 
     def _year(self, text: str) -> str:
         year = self._moment.year

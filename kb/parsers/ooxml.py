@@ -19,7 +19,7 @@ from kb.parsers.xml_parts import BROKEN_ZIP, read_root
 
 
 class Relation(NamedTuple):
-    """A part that another names. `role` is the end of the relation's type: `slide`, `notesSlide`."""
+    """A part that another names. `role` is how its type ends: `slide`, `notesSlide`."""
 
     id: str
     role: str

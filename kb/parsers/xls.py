@@ -27,17 +27,8 @@ _ERROR: Final = 5
 def parse(path: Path, name: str) -> Parsed:
     """A page for each sheet, more where it is long. Raises Refused."""
     book = _open(path, name)
-    sheets = []
-    failed = []
-    for at in range(book.nsheets):
-        try:
-            sheets.append(_sheet(book, at))
-        except Exception as error:
-            if isinstance(error, MemoryError):
-                raise
-            label = grid.one_line(book.sheet_names()[at])
-            failed.append(label)
-            sheets.append(grid.Sheet(label))
+    failed: list[str] = []
+    sheets = [_sheet(book, at, failed) for at in range(book.nsheets)]
     pages, warnings = grid.pages(sheets, name)
     warnings += _warnings(book, failed)
     return Parsed(pages, SPEC.id, SPEC.media_type, warnings=tuple(warnings))
@@ -56,9 +47,16 @@ def _open(path: Path, name: str) -> Any:
         raise damaged(name, tr("office.reason_book")) from error
 
 
-def _sheet(book: Any, at: int) -> grid.Sheet:
-    source = book.sheet_by_index(at)
-    sheet = grid.Sheet(grid.one_line(source.name))
+def _sheet(book: Any, at: int, failed: list[str]) -> grid.Sheet:
+    """One sheet; a broken one is empty and its name goes to `failed`."""
+    sheet = grid.Sheet(grid.one_line(book.sheet_names()[at]))
+    try:
+        source = book.sheet_by_index(at)
+    except MemoryError:
+        raise
+    except Exception:  # xlrd meets broken records with whatever comes
+        failed.append(sheet.name)
+        return sheet
     if source.panes_are_frozen:
         sheet.header = source.horz_split_pos
     for top, bottom, left, right in source.merged_cells:

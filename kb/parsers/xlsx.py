@@ -85,7 +85,8 @@ class _Book:
 
     def _sheets(self, root: Any, relations: dict[str, Relation]) -> list[tuple[str, str]]:
         found = []
-        for item in child(root, "sheets") if child(root, "sheets") is not None else ():
+        listed = child(root, "sheets")
+        for item in listed if listed is not None else ():
             relation = relations.get(_relation_id(item))
             if local(item) != "sheet" or relation is None or relation.role not in _SHEETS:
                 continue

@@ -41,19 +41,12 @@ class Cells:
         raw = "" if stored is None else (stored.text or "")
         if not raw:
             return "" if kind in {"str", "s"} and stored is not None else self._formula(cell)
-        if kind == "s":
-            return shown_text(self._string(raw), code)
-        if kind == "str":
-            return shown_text(_unescaped(raw), code)
-        if kind == "b":
-            return "TRUE" if raw.strip() in {"1", "true"} else "FALSE"
-        if kind == "d":
-            return self._date(raw, code)
-        return raw if kind == "e" else self._number(raw, code)
+        shown = {"s": self._string, "str": _string, "b": _boolean, "d": self._date, "e": _error}
+        return shown.get(kind, self._number)(raw, code)
 
-    def _string(self, raw: str) -> str:
+    def _string(self, raw: str, code: str) -> str:
         at = int(raw) if raw.strip().isdigit() else -1
-        return self._strings[at] if 0 <= at < len(self._strings) else ""
+        return shown_text(self._strings[at], code) if 0 <= at < len(self._strings) else ""
 
     def _code(self, style: str) -> str:
         at = int(style) if style.isascii() and style.isdigit() else 0
@@ -86,6 +79,18 @@ class Cells:
         if is_date(code):
             return shown_number(serial, code)
         return shown_number(serial, BUILTIN[14] if serial == int(serial) else BUILTIN[22])
+
+
+def _string(raw: str, code: str) -> str:
+    return shown_text(_unescaped(raw), code)
+
+
+def _boolean(raw: str, _code: str) -> str:
+    return "TRUE" if raw.strip() in {"1", "true"} else "FALSE"
+
+
+def _error(raw: str, _code: str) -> str:
+    return raw
 
 
 def rich_text(item: Any | None) -> str:

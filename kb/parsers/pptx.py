@@ -1,0 +1,96 @@
+"""PowerPoint presentations (.pptx): a slide is a page, read from the XML itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from kb.errors import Refused
+from kb.messages import tr
+from kb.parsers import slides
+from kb.parsers.docx_styles import child, local, value
+from kb.parsers.ooxml import OoxmlPackage
+from kb.parsers.pptx_shapes import Shapes, paragraphs, placeholder
+from kb.parsers.registry import ParserSpec
+from kb.parsers.slides import Slide
+from kb.types import Parsed
+
+_WIDTH: Final = 9_144_000
+"""EMU; a slide of 10 inches, where the presentation does not say."""
+
+
+def parse(path: Path, name: str) -> Parsed:
+    """A page for each slide, in the order of the presentation. Raises Refused."""
+    with OoxmlPackage(path, name) as package:
+        deck = _Deck(package)
+        pages, warnings = slides.pages(list(deck.read()), deck.width, name)
+        warnings += [tr(key, count=count) for key, count in deck.left_out.items() if count]
+        if deck.failed:
+            warnings.append(tr("office.warn_slides_failed", slides="、".join(deck.failed)))
+    return Parsed(pages, SPEC.id, SPEC.media_type, warnings=tuple(warnings))
+
+
+class _Deck:
+    """The presentation part. `left_out` counts what is not read, `failed` names broken slides."""
+
+    def __init__(self, package: OoxmlPackage) -> None:
+        self._package = package
+        main = package.main()
+        self._root = package.root(main)
+        self._parts = {relation.id: relation.target for relation in package.relations(main)}
+        size = value(child(self._root, "sldSz"), "cx")
+        self.width = int(size) if size.isdigit() and int(size) else _WIDTH
+        self.left_out: Counter[str] = Counter()
+        self.failed: list[str] = []
+
+    def read(self) -> Iterator[Slide]:
+        """Every slide; one that cannot be read is empty and named in `failed`."""
+        listed = child(self._root, "sldIdLst")
+        for number, item in enumerate(listed if listed is not None else (), start=1):
+            ids = [str(text) for key, text in item.attrib.items() if key.endswith("}id")]
+            try:
+                yield self._slide(self._parts.get(ids[0] if ids else "", ""))
+            except Refused:
+                self.failed.append(str(number))
+                yield Slide(())
+
+    def _slide(self, part: str) -> Slide:
+        root = self._package.root(part)
+        shapes = Shapes(self._package, part, self.left_out)
+        content = child(root, "cSld")
+        return Slide(
+            shapes=tuple(shapes.read(child(content, "spTree"))),
+            notes=tuple(self._notes(part)),
+            label=value(content, "name").strip(),
+            hidden=value(root, "show") in {"0", "false"},
+        )
+
+    def _notes(self, part: str) -> Iterator[str]:
+        """Paragraphs of the slide's notes; its picture and margins on the notes page are none."""
+        for relation in self._package.relations(part):
+            if relation.role == "comments":
+                self._count_comments(relation.target)
+            if relation.role != "notesSlide" or not self._package.has(relation.target):
+                continue
+            for shape in self._package.root(relation.target).iter("{*}sp"):
+                if placeholder(shape)[0] not in {"sldNum", "hdr", "ftr", "dt", "sldImg"}:
+                    yield from paragraphs(child(shape, "txBody"))
+
+    def _count_comments(self, part: str) -> None:
+        if self._package.has(part):
+            comments = [e for e in self._package.root(part) if local(e) in {"cm", "comment"}]
+            self.left_out["parse.warn_comments"] += len(comments)
+
+
+SPEC: Final = ParserSpec(
+    name="pptx",
+    revision=1,
+    suffixes=(".pptx", ".pptm", ".ppsx"),
+    media_type="application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    magic="zip",
+    zip_kind="pptx",
+    parse=parse,
+    preload=("lxml.etree",),
+)
