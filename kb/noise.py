@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from kb.numerals import numeral
 from kb.text import split_lines
 from kb.types import Page
 
@@ -39,8 +40,6 @@ _NEAR: Final = 4
 """Pages on each side of a page number that should count along with it."""
 
 _SKIPPED: Final = frozenset({"virtual", "sheet"})
-_HAN_DIGITS: Final = {char: value for value, char in enumerate("〇一二三四五六七八九")} | {"零": 0}
-_ROMAN: Final = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 _N: Final = r"(?P<n>\d{1,4}|[ivxlcdm]{1,8}|[〇零一二三四五六七八九十百]{1,5})"
 _OF: Final = r"\d{1,4}"
 _DECORATED: Final = re.compile(
@@ -89,9 +88,9 @@ def page_number(text: str) -> tuple[int, bool] | None:
     key = "".join(unicodedata.normalize("NFKC", text).split())
     match = _DECORATED.fullmatch(key)
     if match:
-        return _value(next(filter(None, match.groups()))), True
+        return numeral(next(filter(None, match.groups()))), True
     match = _BARE.fullmatch(key)
-    return (_value(key), False) if match and not key.startswith("0") else None
+    return (numeral(key), False) if match and not key.startswith("0") else None
 
 
 def _marked(page: Page, lines: set[int]) -> Page:
@@ -208,33 +207,3 @@ def _counts_along(one: _Candidate, group: Sequence[_Candidate], pages: int) -> b
         and abs(c.height - one.height) <= _DRIFT
     }
     return len(near) >= (1 if one.decorated else _MIN_PAGES - 1)
-
-
-def _value(text: str) -> int:
-    """Arabic, Roman or Chinese numerals."""
-    low = text.lower()
-    if low.isdigit():
-        return int(low)
-    if low[0] in _ROMAN:
-        return _roman(low)
-    return _han(low)
-
-
-def _roman(text: str) -> int:
-    values = [_ROMAN[char] for char in text]
-    following = [*values[1:], 0]
-    return sum(-v if v < after else v for v, after in zip(values, following, strict=True))
-
-
-def _han(text: str) -> int:
-    """十二, 二十, 一百零三, and digit by digit: 二〇."""
-    if not set(text) & set("十百"):
-        return int("".join(str(_HAN_DIGITS[char]) for char in text))
-    total = digit = 0
-    for char in text:
-        if char in "十百":
-            total += (digit or 1) * (10 if char == "十" else 100)
-            digit = 0
-        else:
-            digit = _HAN_DIGITS[char]
-    return total + digit

@@ -16,6 +16,7 @@ from kb.lock import hold
 from kb.messages import tr
 from kb.noise import mark_noise
 from kb.objects.folder import copied
+from kb.outline import mark_headings
 from kb.scope import clean_source
 from kb.types import IngestReport, Progress
 
@@ -91,7 +92,7 @@ def _new_version(source: str, copy: Copy, parsed: Parsed, path: Path) -> NewVers
         encoding=parsed.encoding,
         origin=str(path.absolute()),
         warnings=parsed.warnings,
-        pages=tuple(mark_noise(parsed.pages)),
+        pages=mark_headings(mark_noise(parsed.pages)),
         ingested_at=datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
     )
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from kb.blocks import BLOCKS_REVISION, cut_blocks, indexed_text, text_hash
 from kb.catalog.reader import Reader
 from kb.catalog.rows import Model, dump_path, from_page
+from kb.outline import mark_headings
 from kb.text import TOKENS_REVISION, split_lines, tokens
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ class Writer(Reader):
             self._db.execute("DELETE FROM blocks")
             documents = self.documents()
             for done, document in enumerate(documents.values(), 1):
-                pages = tuple(self.pages(document.id))
+                pages = mark_headings(tuple(self.pages(document.id)))
                 blocks = cut_blocks(pages)
                 self._insert_blocks(document.id, document.title, pages, blocks)
                 self._db.execute(

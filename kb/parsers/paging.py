@@ -7,11 +7,11 @@ file's lines.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from kb.outline import plain_level
 from kb.text import normalize_newlines, split_lines
 from kb.types import Element, Page, PageKind
 
@@ -21,15 +21,6 @@ _EARLIEST: Final = 2 / 3
 
 Strength = Callable[[Sequence[str], int], int]
 """How well a page may break before line `i` (0-based) of `lines`: 0 badly, higher is better."""
-
-_NUMBER: Final = "[0-9零〇一二三四五六七八九十百千两]+"
-_HEADINGS: Final = (
-    re.compile(f"第{_NUMBER}[编篇部卷]"),
-    re.compile(f"第{_NUMBER}[章回]|Chapter\\s+\\d", re.IGNORECASE),
-    re.compile(f"第{_NUMBER}节|[一二三四五六七八九十]+、"),
-    re.compile(f"第{_NUMBER}条|[（(][一二三四五六七八九十]+[）)]|\\d+(?:\\.\\d+)+[\\s\\u3000]"),
-)
-_LONGEST_HEADING: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +47,10 @@ def page(number: int, sheet: Sheet, kind: PageKind, elements: Sequence[Element] 
 
 def plain_strength(lines: Sequence[str], i: int) -> int:
     """Breaks of plain text: before 第X章 and its like, the higher the better; after a blank."""
-    level = plain_heading_level(lines[i])
+    level = plain_level(lines[i])
     if level:
         return 10 - level
     return int(bool(lines[i].strip()) and not lines[i - 1].strip())
-
-
-def plain_heading_level(line: str) -> int:
-    """1 for 第X编 down to 4 for 第X条, （一） and 1.1; 0 for anything else."""
-    text = line.strip()
-    if not text or len(text) > _LONGEST_HEADING:
-        return 0
-    hits = (level for level, pattern in enumerate(_HEADINGS, 1) if pattern.match(text))
-    return next(hits, 0)
 
 
 def _fed(text: str) -> list[Sheet]:

@@ -45,7 +45,7 @@ def parse(path: Path, name: str) -> Parsed:
 
 SPEC: Final = ParserSpec(
     name="text",
-    revision=1,
+    revision=2,
     suffixes=(".txt", ".text", ".log"),
     media_type="text/plain",
     magic="text",

@@ -144,7 +144,7 @@ def test_an_encrypted_entry_asks_for_its_password(zipped):
 
 def test_the_name_decides_not_the_path(write):
     path = write("tmp1234", "第一行".encode())
-    assert check(path, "政策/规划.TXT", REGISTRY, LIMITS).id == "text/1"
+    assert check(path, "政策/规划.TXT", REGISTRY, LIMITS).id == "text/2"
 
 
 def test_every_parser_has_its_own_name_and_suffixes():
