@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Final
 
-from kb import pipeline, retrieval
+from kb import derived, pipeline, retrieval
 from kb.catalog import Catalog
 from kb.config import PROJECT_NAME, Settings
+from kb.derived import VectorState
 from kb.errors import EmbeddingFailed, InvalidInput
 from kb.lock import owner
 from kb.messages import set_language, tr
 from kb.objects.folder import resolve_key
-from kb.pipeline import VectorState
 from kb.scope import clean_source, find_document, near_names
 
 if TYPE_CHECKING:
@@ -180,10 +180,10 @@ class KnowledgeBase:
         change_model: bool = False,
         check_chroma: bool = False,
     ) -> VectorState:
-        """See `pipeline.bring_up_to_date`."""
+        """See `derived.bring_up_to_date`."""
         shard = self.project(project)
         engine, why = self._embedder_or_reason()
-        state = pipeline.bring_up_to_date(
+        state = derived.bring_up_to_date(
             shard.catalog,
             engine,
             shard.place,

@@ -226,7 +226,7 @@ class Reader:
             scope += " AND (b.id > ? OR v.id > ?)"
             parameters += [after_block, after_vector]
         if not_synced_by is not None:
-            scope += " AND (b.synced = 0 OR b.synced > ?)"
+            scope += " AND (b.synced <= 0 OR b.synced > ?)"
             parameters.append(not_synced_by)
         return self._db.execute(
             "SELECT b.id, v.id, v.vector FROM blocks b JOIN vectors v ON v.id = b.vector_id"  # noqa: S608
@@ -239,17 +239,17 @@ class Reader:
         return self._db.execute("SELECT id FROM blocks WHERE vector_id IS NOT NULL")
 
     def unsynced(self, limit: int) -> list[tuple[int, bytes]]:
-        """Up to `limit` of (block id, float16 bytes) that no sync has written to Chroma."""
+        """Up to `limit` of (block id, float16 bytes) that Chroma must be given."""
         rows = self._db.execute(
             "SELECT b.id, v.vector FROM blocks b JOIN vectors v ON v.id = b.vector_id"
-            " WHERE b.synced = 0 ORDER BY b.id LIMIT ?",
+            " WHERE b.synced <= 0 ORDER BY b.id LIMIT ?",
             (limit,),
         )
         return rows.fetchall()
 
     def unsynced_count(self) -> int:
-        """How many rows an unlimited `unsynced` would give."""
-        return self._one("SELECT COUNT(*) FROM blocks WHERE synced = 0 AND vector_id IS NOT NULL")
+        """How many vectors no finished sync has written to Chroma."""
+        return self.vector_count(int(self.meta("chroma_sync")))
 
     def removed(self, limit: int) -> list[int]:
         """Up to `limit` ids of removed blocks that Chroma must drop."""
@@ -280,7 +280,7 @@ class Reader:
             return self._one("SELECT COUNT(*) FROM blocks WHERE vector_id IS NOT NULL")
         return self._one(
             "SELECT COUNT(*) FROM blocks WHERE vector_id IS NOT NULL"
-            " AND (synced = 0 OR synced > ?)",
+            " AND (synced <= 0 OR synced > ?)",
             not_synced_by,
         )
 

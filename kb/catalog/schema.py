@@ -67,7 +67,8 @@ CREATE TABLE vectors (
 );
 
 -- Only current versions have blocks. AUTOINCREMENT: an id that Chroma still holds for a removed
--- block must never name another one. synced: the Chroma sync that wrote it, 0 for none yet.
+-- block must never name another one. synced: the Chroma sync that wrote it, or is about to; 0 for
+-- none yet, -1 for one that was broken off: Chroma may hold it and must be given it again.
 CREATE TABLE blocks (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,

@@ -194,7 +194,7 @@ class Writer(Reader):
         """Remember the blocks that Chroma may hold and must drop."""
         self._db.execute(
             "INSERT OR IGNORE INTO chroma_removed SELECT id FROM blocks"  # noqa: S608
-            f" WHERE synced > 0 AND {condition}",
+            f" WHERE synced <> 0 AND {condition}",
             parameters,
         )
 
@@ -257,7 +257,7 @@ class Writer(Reader):
         """Chroma was made anew under the name `epoch`: it holds nothing of ours yet."""
         with self._transaction():
             self._set_meta("chroma_epoch", epoch)
-            self._db.execute("UPDATE blocks SET synced = 0 WHERE synced > 0")
+            self._db.execute("UPDATE blocks SET synced = 0 WHERE synced <> 0")
             self._db.execute("DELETE FROM chroma_removed")
 
     def forget_removed(self, ids: Sequence[int]) -> None:
@@ -267,18 +267,19 @@ class Writer(Reader):
                 "DELETE FROM chroma_removed WHERE block_id = ?", ((id_,) for id_ in ids)
             )
 
+    def reopen_sync(self) -> None:
+        """What a sync marked that was never finished must be written again."""
+        with self._transaction():
+            self._db.execute(
+                "UPDATE blocks SET synced = -1 WHERE synced > ?", (int(self.meta("chroma_sync")),)
+            )
+
     def mark_synced(self, ids: Sequence[int]) -> None:
-        """Chroma has taken `ids` in the sync that is under way."""
+        """`ids` are about to be written to Chroma by the sync that is under way."""
         running = int(self.meta("chroma_sync")) + 1
         with self._transaction():
             self._db.executemany(
                 "UPDATE blocks SET synced = ? WHERE id = ?", ((running, id_) for id_ in ids)
-            )
-            # One that was removed meanwhile is in Chroma all the same.
-            self._db.executemany(
-                "INSERT OR IGNORE INTO chroma_removed SELECT ?1"
-                " WHERE NOT EXISTS (SELECT 1 FROM blocks WHERE id = ?1)",
-                ((id_,) for id_ in ids),
             )
 
     def finish_sync(self) -> None:

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from core_support import Library, numbered, settings_for
 
-from kb.vectors.chroma import open_index
+from kb import chroma_sync
+from kb.vectors.chroma import Locator, open_index
 from kb.vectors.exact import decode, encode, scan
 
 
@@ -121,3 +122,38 @@ def test_an_index_that_was_removed_and_made_again_is_read_again(library: Library
     other = Library(library.folder, settings_for(library.folder))
     other.put("b.txt", "新的内容")
     assert library.texts("内容") == ["新的内容"]
+
+
+@pytest.mark.parametrize(
+    "step", ["kb.chroma_sync._upsert", "kb.vectors.chroma.ChromaIndex.record_sync"]
+)
+def test_a_sync_that_was_broken_off_leaves_no_orphan(
+    library: Library, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kill between Chroma's write and ours, then the block is replaced: Chroma must drop it."""
+    library.put("a.txt", numbered("甲", 12), update=False)
+    real = chroma_sync._upsert
+
+    def killed(*arguments: object) -> None:
+        if step.endswith("_upsert"):
+            real(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(step, killed)
+    with pytest.raises(KeyboardInterrupt):
+        library.kb.update()
+    monkeypatch.undo()
+    library.put("a.txt", numbered("乙", 6))
+    assert chroma_count(library) == 1
+    assert library.kb.update().chroma == 1
+
+
+def test_a_chroma_that_holds_too_much_is_made_again_when_it_is_checked(library: Library) -> None:
+    library.put("a.txt", "甲")
+    index = open_index(library.kb.project().place)
+    try:
+        index.upsert([999], np.ones((1, 256), np.float32), [Locator("x", 1, 1, 1)])
+    finally:
+        index.close()
+    library.kb.update(check_chroma=True)
+    assert chroma_count(library) == 1

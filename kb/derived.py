@@ -1,0 +1,152 @@
+"""The one function that brings derived state up to date: vectors, then Chroma."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kb.chroma_sync import sync_chroma
+from kb.errors import EmbeddingFailed, IndexDamaged
+from kb.lock import hold
+from kb.messages import tr
+from kb.types import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from kb.catalog import Catalog, Model, Pending
+    from kb.ports import Embedder, OnProgress
+    from kb.vectors.chroma import ChromaPlace
+
+_FIRST_BATCH: Final = 8
+_MAX_BATCH: Final = 1_024
+_BATCH_SECONDS: Final = 4.0
+"""A kill loses at most about this much embedding."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorState:
+    """How far vectors and Chroma are. `notice` says why, where they are not complete."""
+
+    blocks: int
+    pending: int
+    chroma: int
+    notice: str = ""
+
+
+def bring_up_to_date(
+    catalog: Catalog,
+    embedder: Embedder | None,
+    place: ChromaPlace,
+    lock: Path,
+    *,
+    on_progress: OnProgress,
+    change_model: bool = False,
+    check_chroma: bool = False,
+) -> VectorState:
+    """Embed every block without a vector, then make Chroma hold exactly those vectors.
+
+    Resumable: each batch is committed, so that a later call goes on where a killed one stopped.
+    Waits while another process does the same work. With `change_model` the embedder's model
+    becomes the index's; otherwise another model's index is left alone and the notice says so.
+    With `check_chroma` Chroma is opened and tested even where nothing waits for it.
+    Failures of the embedder or of Chroma are told in the notice: keywords go on working.
+    """
+    with catalog.reading() as reader:
+        if not reader.block_count() and not reader.meta("chroma_epoch"):
+            return VectorState(0, 0, 0)
+    with hold(lock, tr("lock.vectors"), -1, lambda _owner: _tell_pending(catalog, on_progress)):
+        notice = _embed(catalog, embedder, on_progress, change_model=change_model)
+        try:
+            sync_chroma(catalog, place, on_progress, check=check_chroma)
+        except IndexDamaged as error:
+            notice = "\n".join(filter(None, (notice, error.message)))
+    return vector_state(catalog, notice)
+
+
+def vector_state(catalog: Catalog, notice: str = "") -> VectorState:
+    """How far vectors and Chroma are now."""
+    with catalog.reading() as reader:
+        blocks, vectors = reader.block_count(), reader.vector_count()
+        behind = reader.vector_count(int(reader.meta("chroma_sync")))
+        held = vectors - behind if reader.meta("chroma_epoch") else 0
+        return VectorState(blocks, blocks - vectors, held, notice)
+
+
+def _tell_pending(catalog: Catalog, on_progress: OnProgress) -> None:
+    state = vector_state(catalog)
+    on_progress(Progress("embed", state.blocks - state.pending, state.blocks))
+
+
+def _embed(
+    catalog: Catalog, embedder: Embedder | None, on_progress: OnProgress, *, change_model: bool
+) -> str:
+    """Embed what has no vector; returns the notice."""
+    if embedder is None:
+        return ""
+    try:
+        model = _model(catalog, embedder, change_model=change_model)
+        if model is None:
+            return _other_model(catalog, embedder)
+        _embed_pending(catalog, embedder, model, on_progress)
+    except EmbeddingFailed as error:
+        return str(error)
+    with catalog.writing(tr("lock.vectors")) as writer:
+        writer.prune_vectors()
+    return ""
+
+
+def _other_model(catalog: Catalog, embedder: Embedder) -> str:
+    with catalog.reading() as reader:
+        index = reader.model
+    return tr("embed.other_model", index=index.name if index else "-", now=embedder.name)
+
+
+def _model(catalog: Catalog, embedder: Embedder, *, change_model: bool) -> Model | None:
+    """The index's model when it is the embedder's (or may become so), else None."""
+    with catalog.reading() as reader:
+        model = reader.model
+    if model and model.fingerprint == embedder.fingerprint:
+        return model
+    if model and not change_model:
+        return None
+    with catalog.writing(tr("lock.vectors")) as writer:
+        return writer.use_model(embedder.fingerprint, embedder.name, embedder.dimension)
+
+
+def _embed_pending(
+    catalog: Catalog, embedder: Embedder, model: Model, on_progress: OnProgress
+) -> None:
+    with catalog.reading() as reader:
+        total = reader.pending_count()
+    done, after, size = 0, 0, _FIRST_BATCH
+    while batch := _next_batch(catalog, after, size):
+        started = time.monotonic()
+        _embed_batch(catalog, embedder, model, batch)
+        after, done = batch[-1].block_id, done + len(batch)
+        on_progress(Progress("embed", done, max(total, done)))
+        size = _next_size(len(batch), time.monotonic() - started)
+
+
+def _next_batch(catalog: Catalog, after: int, size: int) -> list[Pending]:
+    with catalog.reading() as reader:
+        return reader.pending(after, size)
+
+
+def _embed_batch(
+    catalog: Catalog, embedder: Embedder, model: Model, batch: Sequence[Pending]
+) -> None:
+    from kb.vectors.exact import encode
+
+    texts = {pending.text_hash: pending.text for pending in batch}
+    vectors = encode(embedder.embed_passages(list(texts.values())))
+    with catalog.writing(tr("lock.vectors")) as writer:
+        writer.store_vectors(model, dict(zip(texts, vectors, strict=True)))
+
+
+def _next_size(done: int, seconds: float) -> int:
+    """So many blocks that a batch takes about `_BATCH_SECONDS`, growing at most fourfold."""
+    wanted = int(done * _BATCH_SECONDS / max(seconds, 1e-3))
+    return max(1, min(wanted, done * 4, _MAX_BATCH))
