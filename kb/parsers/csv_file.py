@@ -46,9 +46,7 @@ def _read(sheet: grid.Sheet, lines: Sequence[str], delimiter: str) -> int:
 
     From there on quotation marks are characters like others.
     """
-    row = 0
-    for start, record in _records(lines, delimiter):
-        row += 1
+    for row, (start, record) in enumerate(_records(lines, delimiter), start=1):
         if record is None:
             rest = csv.reader(lines[start:], delimiter=delimiter, quoting=csv.QUOTE_NONE)
             for at, plain in enumerate(rest, start=row):

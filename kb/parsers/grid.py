@@ -9,6 +9,7 @@ program itself.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -74,6 +75,15 @@ def one_line(text: str) -> str:
     return _BREAKS.sub(" ", text).strip()
 
 
+class _Part(NamedTuple):
+    """A merged cell on one page: its first and last line in the sheet, from 0."""
+
+    top: int
+    bottom: int
+    column: int
+    text: str
+
+
 def is_header(cells: Sequence[str]) -> bool:
     """Whether the first row of a table looks like its header: names over several columns."""
     return len(cells) > 1 and all(cells) and not _is_numeric(dict(enumerate(cells)))
@@ -112,13 +122,15 @@ class _View:
         self.warnings: list[str] = []
         self._lines = list(self._with_blanks())
         self._tables = list(self._find_tables())
+        self._widths = [0] * len(self._lines)
+        for first, end, _, width in self._tables:
+            self._widths[first:end] = [width] * (end - first)
 
     def pages(self, number: int) -> list[Page]:
         """The pages of the sheet, the first of them `number`."""
-        chunks = [
-            self._lines[at : at + PAGE_ROWS] for at in range(0, len(self._lines), PAGE_ROWS)
-        ] or [[]]
-        return [self._page(number + i, chunk, i * PAGE_ROWS) for i, chunk in enumerate(chunks)]
+        merged = self._merged_parts()
+        starts = range(0, max(len(self._lines), 1), PAGE_ROWS)
+        return [self._page(number + i, at, merged.get(at, [])) for i, at in enumerate(starts)]
 
     def _with_blanks(self) -> Iterator[_Line]:
         """Every line, blank ones too. A run that is too long is named in a warning."""
@@ -134,43 +146,48 @@ class _View:
             yield _Line(row, self._sheet.rows[row])
             before = row
 
-    def _page(self, number: int, lines: list[_Line], start: int) -> Page:
-        merged = list(self._reaching(lines)) if lines else []
+    def _page(self, number: int, start: int, merged: Sequence[_Part]) -> Page:
+        """The page of the lines from `start`; cells that go on from the page before stand in it."""
+        lines = self._lines[start : start + PAGE_ROWS]
         for top, _, column, text in merged:
-            lines[top].cells.setdefault(column, text)
+            lines[top - start].cells.setdefault(column, text)
         return Page(
             number=number,
-            text="\n".join(self._text(start + i, line) for i, line in enumerate(lines)),
+            text="\n".join(self._text(at, line) for at, line in enumerate(lines, start)),
             kind="sheet",
             label=self._sheet.name,
-            elements=(*self._table_elements(start, len(lines)), *self._merged_elements(merged)),
+            elements=(
+                *self._table_elements(start, len(lines)),
+                *self._merged_elements(start, merged),
+            ),
         )
 
     def _text(self, at: int, line: _Line) -> str:
         """A row as text, as wide as the header of its table."""
         last = max((self._place[column] for column in line.cells), default=-1)
-        width = max((width for first, end, _, width in self._tables if first <= at < end),
-                    default=0)  # fmt: skip
-        row = [""] * max(last + 1, width if len(line.cells) > 1 else 0)
+        row = [""] * max(last + 1, self._widths[at] if len(line.cells) >= _ROW else 0)
         for column, text in line.cells.items():
             row[self._place[column]] = text
         return CELL.join(row)
 
-    def _reaching(self, lines: list[_Line]) -> Iterator[tuple[int, int, int, str]]:
-        """Merged cells over several of `lines`: first and last index, column, text."""
-        index = {line.row: i for i, line in enumerate(lines)}
+    def _merged_parts(self) -> dict[int, list[_Part]]:
+        """The parts of merged cells on each page, by the page's first line."""
+        parts: dict[int, list[_Part]] = {}
+        rows = [line.row for line in self._lines]
         for merge in self._merges:
             text = self._sheet.rows.get(merge.top, {}).get(merge.left, "")
-            rows = range(max(merge.top, lines[0].row), min(merge.bottom, lines[-1].row) + 1)
-            if text and (len(rows) > 1 or (rows and merge.top < lines[0].row)):
-                inside = [index[row] for row in rows if row in index]
-                if inside:
-                    yield inside[0], inside[-1], merge.left, text
+            top, end = bisect_left(rows, merge.top), bisect_right(rows, merge.bottom)
+            if not text or end - top < _ROW:
+                continue
+            for page in range(top // PAGE_ROWS * PAGE_ROWS, end, PAGE_ROWS):
+                part = _Part(max(top, page), min(end, page + PAGE_ROWS) - 1, merge.left, text)
+                parts.setdefault(page, []).append(part)
+        return parts
 
-    def _merged_elements(self, merged: list[tuple[int, int, int, str]]) -> Iterator[Element]:
+    def _merged_elements(self, start: int, merged: Sequence[_Part]) -> Iterator[Element]:
         for top, bottom, column, _ in merged:
             if bottom > top and self._place[column] <= _LAST_COLUMN:
-                yield Element("merged", top + 1, bottom + 1, self._place[column])
+                yield Element("merged", top - start + 1, bottom - start + 1, self._place[column])
 
     # Tables and their headers
 
