@@ -13,7 +13,7 @@ from kb.errors import Refused
 from kb.messages import tr
 from kb.parsers import grid
 from kb.parsers.checks import damaged
-from kb.parsers.numfmt import GENERAL, shown_number, shown_text
+from kb.parsers.numfmt import BUILTIN, GENERAL, shown_number, shown_text
 from kb.parsers.registry import ParserSpec
 from kb.types import Parsed
 
@@ -22,6 +22,8 @@ _NUMBERS: Final = frozenset({2, 3})
 _TEXT: Final = 1
 _BOOLEAN: Final = 4
 _ERROR: Final = 5
+_SYSTEM_DATES: Final = frozenset({14, 22, *range(27, 37), *range(50, 59)})
+"""Formats that follow the reader's system."""
 
 
 def parse(path: Path, name: str) -> Parsed:
@@ -87,7 +89,10 @@ def _code(book: Any, style: int | None) -> str:
     """The format code of a cell style."""
     if style is None or not 0 <= style < len(book.xf_list):
         return GENERAL
-    number_format = book.format_map.get(book.xf_list[style].format_key)
+    key = book.xf_list[style].format_key
+    if key in _SYSTEM_DATES:
+        return BUILTIN[key]
+    number_format = book.format_map.get(key)
     return GENERAL if number_format is None else str(number_format.format_str)
 
 

@@ -119,7 +119,15 @@ def test_years_are_names():
 
 
 def test_tables_below_each_other_have_their_own_headers():
-    rows = [["项目", "金额"], ["水", "1"], ["电", "2"], [], ["姓名", "年龄"], ["张三", "30"], ["李四", "40"]]
+    rows = [
+        ["项目", "金额"],
+        ["水", "1"],
+        ["电", "2"],
+        [],
+        ["姓名", "年龄"],
+        ["张三", "30"],
+        ["李四", "40"],
+    ]
     assert elements(laid(sheet(*rows))[0][0]) == [(1, 3, 1), (5, 7, 1)]
 
 
@@ -146,7 +154,9 @@ def test_pages_are_well_formed_whatever_the_sheet(content, merged, header):
     made = Sheet("表", header=header)
     for (row, column), text in content.items():
         made.put(row, column, text)
-    made.merges = [Merge(top, left, top + down, left + across) for top, left, down, across in merged]
+    made.merges = [
+        Merge(top, left, top + down, left + across) for top, left, down, across in merged
+    ]
     try:
         result, _ = pages([made], "x")
     except Refused:
