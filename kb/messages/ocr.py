@@ -26,8 +26,10 @@ TABLE: dict[str, tuple[str, str]] = {
     ),
     "ocr.missing": (
         "《{name}》的 {pages} 页都没有文字，像是扫描件，而这里没有安装 OCR（rapidocr）。",
-        "None of the {pages} pages of {name} holds text: it looks like a scan, and OCR (rapidocr) "
-        "is not installed here.",
+        (
+            "None of the {pages} pages of {name} holds text: it looks like a scan, and OCR "
+            "(rapidocr) is not installed here."
+        ),
     ),
     "ocr.missing_hint": (
         "请运行 pip install -r requirements.txt 后再导入。",
@@ -37,6 +39,10 @@ TABLE: dict[str, tuple[str, str]] = {
     "ocr.image_pixels": (
         "《{name}》的图像有 {width}×{height} 像素，超过上限 {limit} 百万像素。",
         "The image in {name} has {width}×{height} pixels, the limit is {limit} megapixels.",
+    ),
+    "ocr.image_pages": (
+        "《{name}》的图像超过 {limit} 页。",
+        "{name} holds more than {limit} images.",
     ),
     "ocr.image_pixels_hint": (
         "请缩小图像（A4 页面 300 dpi 约 9 百万像素）后再导入。",

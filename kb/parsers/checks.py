@@ -26,6 +26,7 @@ MAX_RATIO: Final = 150
 
 _FREE_EXPANDED: Final = 32 * MIB
 _HEAD: Final = 1024
+_BMP_HEADER: Final = 14
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _SIGNATURES: Final = (
     (b"PK\x03\x04", "zip"),
@@ -37,6 +38,8 @@ _SIGNATURES: Final = (
     (b"GIF8", "gif"),
     (b"II*\x00", "tiff"),
     (b"MM\x00*", "tiff"),
+    (b"II+\x00", "tiff"),
+    (b"MM\x00+", "tiff"),
     (b"Rar!", "rar"),
     (b"7z\xbc\xaf\x27\x1c", "7z"),
     (b"\x1f\x8b", "gzip"),
@@ -44,6 +47,9 @@ _SIGNATURES: Final = (
     (b"MZ\x90", "exe"),
     (b"\x7fELF", "exe"),
 )
+_IMAGES: Final = frozenset({"png", "jpeg", "tiff", "bmp", "webp"})
+"""Any of them under any of their suffixes: they are told apart by content."""
+_ACCEPTED: Final = {"text": frozenset({"text", "html", "binary"}), "image": _IMAGES}
 _ZIP_FOLDERS: Final = (
     ("word/", "docx"),
     ("xl/", "xlsx"),
@@ -94,7 +100,7 @@ def sniff(file: BinaryIO) -> str:
     kind = next((kind for magic, kind in _SIGNATURES if head.startswith(magic)), "")
     if kind == "ole":
         return _ole_kind(file)
-    return kind or _loose_kind(head)
+    return kind or _image_kind(head) or _loose_kind(head)
 
 
 def _check_size(path: Path, name: str, limits: ParseLimits) -> None:
@@ -117,8 +123,7 @@ def _check_size(path: Path, name: str, limits: ParseLimits) -> None:
 def _check_magic(name: str, spec: ParserSpec, found: str) -> None:
     if found == "encrypted":
         raise Refused(tr("parse.encrypted", name=name), tr("parse.encrypted_hint"))
-    accepted = ("text", "html", "binary") if spec.magic == "text" else (spec.magic,)
-    if found not in accepted:
+    if found not in _ACCEPTED.get(spec.magic, {spec.magic}):
         raise _wrong_type(name, spec, found)
 
 
@@ -131,6 +136,14 @@ def _wrong_type(name: str, spec: ParserSpec, found: str) -> Refused:
         return Refused(message, tr("parse.resave_hint"))
     suffix = ".txt" if found == "text" else f".{found}"
     return Refused(message, tr("parse.wrong_type_hint", found=label, suffix=suffix))
+
+
+def _image_kind(head: bytes) -> str:
+    """The images that their first bytes alone do not tell: a text may begin with BM or RIFF."""
+    if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
+        return "webp"
+    is_bmp = head.startswith(b"BM") and head[6:10] == bytes(4) and len(head) > _BMP_HEADER
+    return "bmp" if is_bmp else ""
 
 
 def _loose_kind(head: bytes) -> str:

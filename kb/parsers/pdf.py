@@ -15,16 +15,20 @@ from typing import Any, Final
 
 from kb.errors import Refused
 from kb.messages import tr
+from kb.parsers import ocr
 from kb.parsers.checks import damaged
+from kb.parsers.ocr import Scans
 from kb.parsers.pdf_lines import Line
+from kb.parsers.pdf_ocr import read_scans
 from kb.parsers.pdf_page import UNMAPPED, mupdf, read_lines
 from kb.parsers.registry import ParserSpec
+from kb.parsers.session import tell
 from kb.types import Element, Page, Parsed
 
 _MOST_UNMAPPED: Final = 0.1
 _SKIPPED: Final = re.compile(r"\berror\b|cannot load content")
 """What MuPDF says, and to nobody else, when it leaves out a part of a page it cannot read."""
-_NAMED_PAGES: Final = 20
+_TOLD_EVERY: Final = 25
 _TAIL: Final = 2048
 
 
@@ -47,11 +51,12 @@ def parse(path: Path, name: str) -> Parsed:
     tools.mupdf_display_warnings(False)
     report = _Report()
     with _opened(path, name) as doc:
-        pages = [_page(doc, index, report) for index in range(doc.page_count)]
+        pages = list(_pages(doc, report))
         repaired = bool(doc.is_repaired)
+        pages, scans = read_scans(doc, pages, report.garbled, report.failed)
     if not any(page.text.strip() for page in pages):
-        raise _textless(name, len(pages), report)
-    warnings = _warnings(pages, report)
+        raise _textless(name, len(pages), report, scans)
+    warnings = _warnings(pages, report, scans)
     if repaired:
         cut = b"%%EOF" not in _tail(path)
         key = "parse.warn_cut" if cut else "parse.warn_repaired"
@@ -80,12 +85,18 @@ def _raise_if_out_of_memory(error: Exception) -> None:
         raise MemoryError from error
 
 
-def _textless(name: str, pages: int, report: _Report) -> Refused:
+def _textless(name: str, pages: int, report: _Report, scans: Scans) -> Refused:
     if report.failed or report.damaged:
         return damaged(name, tr("parse.reason_open"))
-    return Refused(
-        tr("parse.no_text_scanned", name=name, pages=pages), tr("parse.no_text_scanned_hint")
-    )
+    return Refused(*scans.refusal(name, pages))
+
+
+def _pages(doc: Any, report: _Report) -> Iterator[Page]:
+    """Every page as MuPDF's text has it, telling the caller now and then how far we are."""
+    for index in range(doc.page_count):
+        if index % _TOLD_EVERY == 0:
+            tell("parse", index, doc.page_count)
+        yield _page(doc, index, report)
 
 
 def _page(doc: Any, index: int, report: _Report) -> Page:
@@ -134,23 +145,19 @@ def _is_garbled(text: str) -> bool:
     return len(UNMAPPED.findall(bare)) > _MOST_UNMAPPED * max(len(bare), 1)
 
 
-def _warnings(pages: list[Page], report: _Report) -> list[str]:
-    failed = set(report.failed)
-    empty = [p.number for p in pages if not p.text.strip() and p.number not in failed]
+def _warnings(pages: list[Page], report: _Report, scans: Scans) -> list[str]:
+    told = {*report.failed, *scans.empty, *scans.failed, *scans.unread, *scans.beyond}
     found = (
         ("parse.warn_page_failed", report.failed),
         ("parse.warn_page_damaged", report.damaged),
-        ("parse.warn_no_text", empty),
-        ("parse.warn_garbled", report.garbled),
+        (
+            "ocr.warn_blank",
+            [p.number for p in pages if not p.text.strip() and p.number not in told],
+        ),
+        ("parse.warn_garbled", [n for n in report.garbled if n not in scans.pages]),
     )
-    return [tr(key, pages=_listed(numbers)) for key, numbers in found if numbers]
-
-
-def _listed(numbers: list[int]) -> str:
-    named = "、".join(map(str, numbers[:_NAMED_PAGES]))
-    if len(numbers) > _NAMED_PAGES:
-        return tr("parse.and_more", pages=named, count=len(numbers))
-    return named
+    own = [tr(key, pages=ocr.listed(numbers)) for key, numbers in found if numbers]
+    return own + scans.warnings()
 
 
 def _tail(path: Path) -> bytes:
@@ -161,10 +168,11 @@ def _tail(path: Path) -> bytes:
 
 SPEC: Final = ParserSpec(
     name="pdf",
-    revision=1,
+    revision=2,
     suffixes=(".pdf",),
     media_type="application/pdf",
     magic="pdf",
     parse=parse,
     preload=("pymupdf",),
+    can_ocr=True,
 )

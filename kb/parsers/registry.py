@@ -18,7 +18,7 @@ from kb.errors import Refused
 from kb.messages import tr
 from kb.types import Parsed
 
-Magic = Literal["pdf", "zip", "text", "xls"]
+Magic = Literal["pdf", "zip", "text", "xls", "image"]
 
 _SAVE_AS: Final = {
     ".doc": ".docx",

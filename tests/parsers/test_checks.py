@@ -158,7 +158,7 @@ def test_every_parser_has_its_own_name_and_suffixes():
 def test_looking_up_parsers_imports_no_library():
     code = (
         "import sys; from kb.parsers.sandbox import Sandbox; from kb.ports import ParseLimits; "
-        "Sandbox(ParseLimits()).parser_id('x.pdf'); print(*sys.modules)"
+        "Sandbox(ParseLimits()).is_current('pdf', 'x.pdf'); print(*sys.modules)"
     )
     run = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True, encoding="utf-8"
