@@ -7,16 +7,35 @@ zipfile and lxml instead, by local names, which are the same in every edition of
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from kb.errors import Refused
 from kb.messages import tr
-from kb.parsers.docx_body import Body, Break, TextLine
+from kb.parsers.docx_body import Body
+from kb.parsers.docx_flow import Item, NextSection, TextLine
 from kb.parsers.docx_package import Package
+from kb.parsers.docx_sections import Role
 from kb.parsers.paging import PAGE_LINES
 from kb.parsers.registry import ParserSpec
 from kb.types import Element, Page, Parsed
+
+_HEADS: Final[tuple[Role, ...]] = ("header", "footer")
+
+
+@dataclass(slots=True)
+class _Sheet:
+    """The lines of a page. `section` is the one it begins in, `first` that it is its first page."""
+
+    section: int
+    first: bool
+    lines: list[TextLine] = field(default_factory=list)
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether there is nothing on it."""
+        return not any(line.text.strip() for line in self.lines)
 
 
 def parse(path: Path, name: str) -> Parsed:
@@ -26,48 +45,73 @@ def parse(path: Path, name: str) -> Parsed:
     """
     with Package(path, name) as package:
         body = Body(package)
-        flow = body.read()
-        header, footer = body.headers(), body.footers()
+        sheets = _paged(body.read())
+        pages = _numbered(sheets, body)
         warnings = (*body.warnings(), *package.warnings)
-    pages = _numbered(_paged(flow), body, header, footer)
     if not any(page.text.strip() for page in pages):
         raise Refused(tr("parse.no_text", name=name), tr("parse.empty_hint"))
-    return Parsed(pages, SPEC.id, SPEC.media_type, warnings=warnings)
+    return Parsed(pages, SPEC.id, SPEC.media_type, warnings=tuple(dict.fromkeys(warnings)))
 
 
-def _paged(flow: list[TextLine | Break]) -> list[list[TextLine]]:
+def _paged(flow: list[Item]) -> list[_Sheet]:
     """Lines by page.
 
     A break on an empty page is the same break said twice: Word records the page break that it has
     just been told to make.
     """
-    pages: list[list[TextLine]] = [[]]
+    sheets = [_Sheet(0, first=True)]
+    section = 0
     for item in flow:
+        sheet = sheets[-1]
         if isinstance(item, TextLine):
-            if len(pages[-1]) == PAGE_LINES:
-                pages.append([])
-            pages[-1].append(item)
-        elif any(line.text.strip() for line in pages[-1]):
-            pages.append([])
+            if len(sheet.lines) == PAGE_LINES:
+                sheets.append(_Sheet(section, first=False))
+            sheets[-1].lines.append(item)
+        elif isinstance(item, NextSection):
+            section += 1
+        elif sheet.is_blank:
+            sheets[-1] = _Sheet(section, first=sheet.first or section > sheet.section)
         else:
-            pages[-1].clear()
-    if len(pages) > 1 and not any(line.text.strip() for line in pages[-1]):
-        pages.pop()
-    return pages
+            sheets.append(_Sheet(section, first=section > sheet.section))
+    if len(sheets) > 1 and sheets[-1].is_blank:
+        sheets.pop()
+    return sheets
 
 
-def _numbered(
-    pages: list[list[TextLine]], body: Body, header: list[str], footer: list[str]
-) -> tuple[Page, ...]:
-    """Pages with their notes below; headers and footers on the first page only, as noise."""
+def _numbered(sheets: list[_Sheet], body: Body) -> tuple[Page, ...]:
+    """Pages with their notes below, between their headers and footers where these are new."""
+    margins = _Margins(body)
     result = []
-    for number, lines in enumerate(pages, start=1):
-        above = [TextLine(text, "header") for text in header] if number == 1 else []
-        below = [TextLine(text, "footer") for text in footer] if number == 1 else []
-        refs = [ref for line in lines for ref in line.notes]
+    for number, sheet in enumerate(sheets, start=1):
+        above, below = (margins.lines(role, number, sheet) for role in _HEADS)
+        refs = [ref for line in sheet.lines for ref in line.notes]
         cited = [TextLine(text, "note") for ref in refs for text in body.note(ref)]
-        result.append(_page(number, [*above, *lines, *cited, *below]))
+        result.append(_page(number, [*above, *sheet.lines, *cited, *below]))
     return tuple(result)
+
+
+class _Margins:
+    """Headers and footers: each is shown where it first holds, and again after another section."""
+
+    def __init__(self, body: Body) -> None:
+        self._sections = body.sections
+        self._texts = {role: body.margins(role) for role in _HEADS}
+        self._shown: set[tuple[Role, tuple[str, ...]]] = set()
+        self._names: dict[Role, frozenset[str]] = {}
+
+    def lines(self, role: Role, number: int, sheet: _Sheet) -> list[TextLine]:
+        """What is new on page `number`."""
+        margins = self._sections[sheet.section].margins
+        names = frozenset(ref for (own, _), ref in margins.items() if own == role)
+        if self._names.setdefault(role, names) != names:
+            self._names[role] = names
+            self._shown = {shown for shown in self._shown if shown[0] != role}
+        ref = self._sections.part(role, sheet.section, number, first=sheet.first)
+        texts = self._texts[role].get(ref, ())
+        if (role, texts) in self._shown:
+            return []
+        self._shown.add((role, texts))
+        return [TextLine(text, role) for text in texts]
 
 
 def _page(number: int, lines: list[TextLine]) -> Page:
@@ -90,7 +134,9 @@ def _elements(lines: list[TextLine]) -> tuple[Element, ...]:
         if follower and line.kind != "heading" and _belong(line, follower):
             continue
         if line.kind != "paragraph":
-            result.append(Element(line.kind, start, at, line.level))
+            heads = sum(row.level for row in lines[start - 1 : at])
+            level = heads if line.kind == "table" else line.level
+            result.append(Element(line.kind, start, at, level))
         start = 0
     return tuple(result)
 
@@ -101,7 +147,7 @@ def _belong(one: TextLine, two: TextLine) -> bool:
 
 SPEC: Final = ParserSpec(
     name="docx",
-    revision=1,
+    revision=2,
     suffixes=(".docx",),
     media_type="application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     magic="zip",

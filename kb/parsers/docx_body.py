@@ -14,39 +14,34 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from kb.messages import tr
+from kb.parsers import docx_math
+from kb.parsers.docx_drawings import chart_lines, diagram_lines
+from kb.parsers.docx_flow import (
+    DROPPED,
+    Break,
+    Item,
+    NextSection,
+    TextLine,
+    alternative,
+    has,
+    header_rows,
+    is_hidden,
+    is_merged,
+    text_line,
+    through,
+)
+from kb.parsers.docx_numbering import Numbering
 from kb.parsers.docx_package import Package
+from kb.parsers.docx_sections import Role, Sections
 from kb.parsers.docx_styles import Styles, child, local, value
 from kb.parsers.pdf_lines import CELL
-from kb.types import ElementKind
 
-_DROPPED: Final = frozenset(
-    {
-        *("del", "moveFrom", "delText", "instrText", "delInstrText", "Fallback"),
-        *("pPr", "tblPr", "tblGrid", "trPr", "tcPr", "sectPr", "sdtPr", "sdtEndPr", "rubyPr"),
-        *("annotationRef", "footnoteRef", "endnoteRef", "separator", "continuationSeparator"),
-    }
-)
 _CHARS: Final = {"tab": "\t", "ptab": "\t", "cr": "\n", "noBreakHyphen": "-", "softHyphen": ""}
 _SPACES: Final = re.compile(r"[\n\r\t\f]+")
 _PAGE: Final = "\f"
 """Stands in a paragraph's text for a page break; XML text cannot hold the character itself."""
+_LONGEST_HEAD: Final = 200
 _LABELS: Final = {"footnotes": "[{}]", "endnotes": "[e{}]"}
-
-
-@dataclass(frozen=True, slots=True)
-class TextLine:
-    """One line. `table` tells touching tables apart; `notes` are the notes it refers to."""
-
-    text: str
-    kind: ElementKind = "paragraph"
-    level: int = 0
-    table: Any = None
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Break:
-    """The page ends here."""
 
 
 @dataclass(slots=True)
@@ -56,6 +51,11 @@ class _Field:
     state: Literal["code", "result"] = "code"
 
 
+def _can_head(row: str) -> bool:
+    """Whether a row is short enough to be indexed with all rows below it, and has columns."""
+    return CELL in row and len(row) <= _LONGEST_HEAD
+
+
 class Body:
     """Reads one document."""
 
@@ -63,13 +63,17 @@ class Body:
         self._package = package
         self._styles = Styles(package.part("styles"))
         self._root = package.main()
+        self._numbering = Numbering(package.part("numbering"), self._styles)
+        self._counters = self._numbering.counters()
+        self.sections = Sections(self._root, package)
         self._fields: list[_Field] = []
         self._boxes: list[Any] = []
+        self._drawn: list[str] = []
         self._cited: list[str] = []
         self._carry = ""
         self._depth = 0
         self._left_out: Counter[str] = Counter()
-        self._sections = _section_types(self._root)
+        self._section = 0
         self._notes: dict[str, list[str]] = {}
         self._labels: dict[str, str] = {}
         self._shown_notes: set[str] = set()
@@ -81,14 +85,14 @@ class Body:
             "fldChar": self._field,
             "ruby": self._ruby,
             "txbxContent": self._text_box,
-            "chart": self._drawing,
-            "relIds": self._drawing,
+            "chart": self._chart,
+            "relIds": self._diagram,
             "footnoteReference": self._footnote,
             "endnoteReference": self._endnote,
         }
         self._read_notes()
 
-    def read(self) -> list[TextLine | Break]:
+    def read(self) -> list[Item]:
         """Lines and page breaks of the body, in order."""
         return list(self._blocks(self._root))
 
@@ -97,13 +101,10 @@ class Body:
         first, *rest = self._notes[ref] or [""]
         return [f"{self._labels[ref]} {first}".rstrip(), *rest]
 
-    def headers(self) -> list[str]:
-        """Texts of all headers, each once."""
-        return self._margin("header")
-
-    def footers(self) -> list[str]:
-        """Texts of all footers, each once."""
-        return self._margin("footer")
+    def margins(self, role: Role) -> dict[str, tuple[str, ...]]:
+        """The lines of all headers or footers, by relation id."""
+        roots = self._package.parts(role)
+        return {ref: tuple(self._plain_lines(root)) for ref, root in roots.items()}
 
     def warnings(self) -> tuple[str, ...]:
         """What was left out."""
@@ -116,7 +117,7 @@ class Body:
 
     # Blocks
 
-    def _blocks(self, parent: Any) -> Iterator[TextLine | Break]:
+    def _blocks(self, parent: Any) -> Iterator[Item]:
         """Lines of the paragraphs and tables in `parent`, through every wrapper."""
         for element in parent:
             name = local(element)
@@ -127,11 +128,11 @@ class Body:
             elif name == "altChunk":
                 self._left_out["embedded"] += 1
             elif name == "AlternateContent":
-                yield from self._blocks(_alternative(element))
-            elif name not in _DROPPED:
+                yield from self._blocks(alternative(element))
+            elif name not in DROPPED:
                 yield from self._blocks(element)
 
-    def _paragraph(self, element: Any) -> Iterator[TextLine | Break]:
+    def _paragraph(self, element: Any) -> Iterator[Item]:
         properties = child(element, "pPr")
         if self._styles.breaks_before(properties):
             yield Break()
@@ -139,23 +140,34 @@ class Body:
         self._carry = ""
         for field in self._fields:  # a code that never ends must not swallow the document
             field.state = "result"
-        if _is_merged(properties):
+        if is_merged(properties):
             self._carry = text
             return
-        yield from self._lines(text, self._styles.level(properties))
-        yield from self._text_boxes()
-        if child(properties, "sectPr") is not None and self._next_section_breaks():
-            yield Break()
+        yield from self._lines(self._numbered(properties, text), self._styles.level(properties))
+        yield from self._beside()
+        if child(properties, "sectPr") is not None:
+            self._section += 1
+            yield NextSection()
+            if self.sections[self._section].starts_page:
+                yield Break()
 
-    def _lines(self, text: str, level: int) -> list[TextLine | Break]:
+    def _numbered(self, properties: Any, text: str) -> str:
+        """`text` behind the automatic number of its paragraph, and behind a break that opens it."""
+        place = self._numbering.place(properties)
+        if place is None or is_hidden(child(properties, "rPr")):
+            return text
+        bare = text.lstrip(_PAGE)
+        return _PAGE * (len(text) - len(bare)) + self._counters.label(place) + bare
+
+    def _lines(self, text: str, level: int) -> list[Item]:
         """Lines of a paragraph: a break alone makes no empty line beside it."""
-        items: list[TextLine | Break] = []
+        items: list[Item] = []
         parts = text.split(_PAGE)
         for place, part in enumerate(parts):
             if place:
                 items.append(Break())
             if part.strip() or len(parts) == 1:
-                items += [_text_line(line, level) for line in part.split("\n")]
+                items += [text_line(line, level) for line in part.split("\n")]
         for i, item in reversed(list(enumerate(items))):
             if isinstance(item, TextLine) and not self._depth:
                 items[i] = self._with_notes(item)
@@ -170,34 +182,32 @@ class Body:
         self._shown_notes.update(new)
         return replace(line, text=f"{line.text} {marks}".strip(), notes=new) if refs else line
 
-    def _text_boxes(self) -> Iterator[TextLine | Break]:
+    def _beside(self) -> Iterator[Item]:
+        """What stands in the paragraph's text boxes, charts and diagrams."""
         boxes, self._boxes = self._boxes, []
+        drawn, self._drawn = self._drawn, []
+        yield from map(TextLine, drawn)
         for box in boxes:
             for item in self._blocks(box):
                 if isinstance(item, TextLine) and item.text.strip():
                     yield item
 
-    def _next_section_breaks(self) -> bool:
-        """A section says how it starts itself: the next one's type decides."""
-        following = self._sections.pop(0) if self._sections else "nextPage"
-        return following not in {"continuous", "nextColumn"}
-
     # Tables
 
-    def _table(self, table: Any) -> Iterator[TextLine | Break]:
+    def _table(self, table: Any) -> Iterator[Item]:
         """One line a row. A table in a cell has no cells of its own: its text flows."""
         divider = " " if self._depth else CELL
-        for row in _through(table, "tr"):
-            if _has(row, "trPr", "del"):
-                continue
+        rows = [row for row in through(table, "tr") if not has(row, "trPr", "del")]
+        heads = header_rows(rows)
+        for at, row in enumerate(rows):
             self._depth += 1
-            text = divider.join(self._cell(cell) for cell in _through(row, "tc"))
+            text = divider.join(self._cell(cell) for cell in through(row, "tc"))
             self._depth -= 1
             if _PAGE in text:
                 yield Break()
                 text = text.replace(_PAGE, "")
             if text.replace("|", "").strip():
-                line = TextLine(text.strip(), "table", table=table)
+                line = TextLine(text.strip(), "table", int(at < heads and _can_head(text)), table)
                 yield line if self._depth else self._with_notes(line)
 
     def _cell(self, cell: Any) -> str:
@@ -205,7 +215,7 @@ class Body:
         merged = child(child(cell, "tcPr"), "vMerge")
         if merged is not None and value(merged, "val") in {"", "continue"}:
             return ""
-        if _has(cell, "tcPr", "cellDel"):
+        if has(cell, "tcPr", "cellDel"):
             return ""
         texts = [*self._cell_texts(cell)]
         return " ".join(" ".join(texts).replace("\t", "\n").split("\n")).strip(" ")
@@ -214,8 +224,7 @@ class Body:
         for item in self._blocks(parent):
             if isinstance(item, Break):
                 yield _PAGE
-                continue
-            if item.text.strip():
+            elif isinstance(item, TextLine) and item.text.strip():
                 yield item.text
 
     # Text
@@ -232,15 +241,17 @@ class Body:
             elif name in _CHARS:
                 yield self._shown(_CHARS[name])
             elif name == "AlternateContent":
-                yield from self._pieces(_alternative(element))
+                yield from self._pieces(alternative(element))
             elif name in self._special:
                 yield self._special[name](element)
-            elif name not in _DROPPED:
+            elif docx_math.is_structure(element):
+                yield docx_math.linear(element, self._text)
+            elif name not in DROPPED:
                 yield from self._pieces(element)
 
     def _run(self, run: Any) -> str:
         text = self._text(run)
-        if _is_hidden(child(run, "rPr")) and text.strip():
+        if is_hidden(child(run, "rPr")) and text.strip():
             self._left_out["hidden"] += len(text)
             return ""
         return text
@@ -276,8 +287,18 @@ class Body:
         self._boxes.append(element)
         return ""
 
-    def _drawing(self, _element: Any) -> str:
-        self._left_out["drawings"] += 1
+    def _chart(self, element: Any) -> str:
+        root = self._package.related("chart", value(element, "id"))
+        return self._draw([] if root is None else [*chart_lines(root)])
+
+    def _diagram(self, element: Any) -> str:
+        root = self._package.related("diagramData", value(element, "dm"))
+        return self._draw([] if root is None else [*diagram_lines(root)])
+
+    def _draw(self, lines: list[str]) -> str:
+        """Put the lines of a drawing aside; one that says nothing is counted as left out."""
+        self._drawn += lines
+        self._left_out["drawings"] += not lines
         return ""
 
     def _footnote(self, element: Any) -> str:
@@ -313,56 +334,8 @@ class Body:
                     self._notes[f"{role}:{value(note, 'id')}"] = self._plain_lines(note)
 
     def _plain_lines(self, root: Any) -> list[str]:
+        """The lines of a story of its own: a note, a header, a footer."""
+        counters, self._counters = self._counters, self._numbering.counters()
         lines = [item.text.strip() for item in self._blocks(root) if isinstance(item, TextLine)]
+        self._counters = counters
         return [line for line in lines if line]
-
-    def _margin(self, role: str) -> list[str]:
-        roots = self._package.parts(role).values()
-        return list(dict.fromkeys(line for root in roots for line in self._plain_lines(root)))
-
-
-def _text_line(text: str, level: int) -> TextLine:
-    if level and text.strip():
-        return TextLine(text.rstrip(), "heading", level)
-    return TextLine(text.rstrip())
-
-
-def _alternative(element: Any) -> Any:
-    """The first Choice of alternate content, its Fallback only when there is none."""
-    choice = child(element, "Choice")
-    if choice is not None:
-        return choice
-    fallback = child(element, "Fallback")
-    return () if fallback is None else fallback
-
-
-def _through(parent: Any, wanted: str) -> Iterator[Any]:
-    """Rows of a table or cells of a row, through content controls and tracked insertions."""
-    for element in parent:
-        name = local(element)
-        if name == wanted:
-            yield element
-        elif name not in _DROPPED and name not in {"tr", "tc", "p", "tbl"}:
-            yield from _through(element, wanted)
-
-
-def _has(element: Any, properties: str, name: str) -> bool:
-    return child(child(element, properties), name) is not None
-
-
-def _is_merged(properties: Any) -> bool:
-    """Whether the paragraph's own mark is deleted: it runs into the next one."""
-    mark = child(properties, "rPr")
-    return child(mark, "del") is not None or child(mark, "moveFrom") is not None
-
-
-def _is_hidden(properties: Any) -> bool:
-    vanish = child(properties, "vanish")
-    return vanish is not None and value(vanish, "val") not in {"0", "false", "off"}
-
-
-def _section_types(root: Any) -> list[str]:
-    """How each section but the first starts, in order."""
-    found = (element for element in root.iter() if local(element) == "sectPr")
-    sections = [section for section in found if local(section.getparent()) != "sectPrChange"]
-    return [value(child(section, "type"), "val") or "nextPage" for section in sections[1:]]

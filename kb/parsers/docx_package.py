@@ -60,6 +60,11 @@ class Package:
                 result[ref] = root
         return result
 
+    def related(self, role: str, ref: str) -> Any | None:
+        """Root of the part that the document names by relation `ref`, None when unreadable."""
+        target = self._targets(self._main_path, role).get(ref)
+        return self._optional(target) if target else None
+
     def _optional(self, target: str) -> Any | None:
         try:
             root = self._root(target)

@@ -14,9 +14,12 @@ class Styles:
 
     def __init__(self, root: Any | None) -> None:
         self._styles = {}
+        self._default = ""
         for style in root if root is not None else ():
             if local(style) == "style":
                 self._styles[value(style, "styleId")] = style
+                if value(style, "type") == "paragraph" and value(style, "default") in {"1", "true"}:
+                    self._default = value(style, "styleId")
 
     def level(self, properties: Any | None) -> int:
         """Heading level of a paragraph by its own outline level or its style's."""
@@ -32,6 +35,22 @@ class Styles:
             style = self._styles.get(value(child(properties, "pStyle"), "val"))
             own = child(child(style, "pPr"), "pageBreakBefore")
         return own is not None and value(own, "val") not in {"0", "false", "off"}
+
+    def numbering(self, properties: Any | None) -> tuple[str, Any | None]:
+        """The style that numbers a paragraph and its numbering properties, or nothing."""
+        style_id = value(child(properties, "pStyle"), "val") or self._default
+        for _ in range(_MOST_LEVELS + 1):
+            style = self._styles.get(style_id)
+            found = child(child(style, "pPr"), "numPr")
+            if found is not None:
+                return style_id, found
+            style_id = value(child(style, "basedOn"), "val")
+        return "", None
+
+    def list_of(self, style_id: str) -> str:
+        """The list (numId) of a numbering style."""
+        found = child(child(self._styles.get(style_id), "pPr"), "numPr")
+        return value(child(found, "numId"), "val")
 
     def _style_level(self, style_id: str, depth: int) -> int:
         style = self._styles.get(style_id)

@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import time
 import zipfile
 from collections import Counter
@@ -73,9 +74,12 @@ def test_pages_and_phrases_are_right(parse, row):
     if row["pages_or_units"]:
         assert len(parsed.pages) == int(row["pages_or_units"])
     # A cell border may fall into a phrase: it is what tells cells apart, not text.
-    text = squeezed("".join(page.text for page in parsed.pages)).replace("|", "")
+    shown = " ".join(page.text for page in parsed.pages)
+    # Automatic numbers of Word were not seen by the tools that agreed.
+    bare = re.sub(r"(?:•|\b\w{1,3}[.)]) ", "", shown) if row["format"] == "docx" else shown
+    texts = [squeezed(text).replace("|", "") for text in (shown, bare)]
     for phrase in (row["phrase_1"], row["phrase_2"]):
-        assert squeezed(phrase or "").replace("|", "") in text
+        assert any(squeezed(phrase or "").replace("|", "") in text for text in texts)
 
 
 @pytest.mark.parametrize("row", REFUSED, ids=ids)
