@@ -72,7 +72,7 @@ def read(path: Path, name: str, kind: str) -> Content:
         {value(e, "name"): e for root in roots for e in root.iter("{*}style")},
         {value(e, "name"): e for root in roots for e in root.iter("{*}list-style")},
         outline,
-        list(_warnings(body)),
+        list(_warnings(body, kind)),
     )
 
 
@@ -106,7 +106,8 @@ def span(element: Any, what: str) -> int:
 class Inline:
     """Reads the text of paragraphs. What does not belong in the line is put aside for its reader.
 
-    `boxes` has the frames and shapes met since it was last emptied, `notes` the footnotes.
+    `boxes` has the frames and shapes met since it was last emptied, `notes` the footnotes and
+    comments.
     """
 
     def __init__(self) -> None:
@@ -144,9 +145,10 @@ class Inline:
             yield "sign", " " * (min(int(count), 1000) if count.isdigit() else 1)
         elif name in {"tab", "line-break", "soft-page-break"}:
             yield "sign", {"tab": "\t", "line-break": "\n"}.get(name, BREAK)
-        elif name == "note":
+        elif name in {"note", "annotation"}:
             self.notes.append(element)
-            yield "sign", f"[{_citation(element)}]"
+            if name == "note":
+                yield "sign", f"[{citation(element)}]"
         elif is_shape(element):
             self.boxes.append(element)
         elif name and name not in _DROPPED:
@@ -164,9 +166,10 @@ def dropped(name: str) -> bool:
     return not name or name in _DROPPED
 
 
-def _citation(note: Any) -> str:
-    citation = child(note, "note-citation")
-    return "".join(citation.itertext()).strip() if citation is not None else "*"
+def citation(note: Any) -> str:
+    """The mark of a footnote, the author of a comment."""
+    mark = child(note, "note-citation" if local(note) == "note" else "creator")
+    return "".join(mark.itertext()).strip() if mark is not None else "*"
 
 
 def _names(archive: zipfile.ZipFile) -> set[str]:
@@ -212,11 +215,12 @@ def _is_replacement(element: Any) -> bool:
     return local(element) == "image" and any(local(e).startswith("object") for e in frame)
 
 
-def _warnings(body: Any) -> Iterator[str]:
-    """What is not read: comments, images, charts, deletions."""
+def _warnings(body: Any, kind: str) -> Iterator[str]:
+    """What is not read: images, charts, deletions; comments, except in texts."""
     found: Counter[str] = Counter()
     for element in body.iter():
         key = _LEFT_OUT.get(local(element))
-        if key and not _is_replacement(element):
+        is_note = kind == "text" and local(element) == "annotation"
+        if key and not is_note and not _is_replacement(element):
             found[key] += 1
     return (tr(key, count=count) for key, count in found.items())

@@ -7,10 +7,19 @@ from dataclasses import replace
 from typing import Any, Final
 
 from kb.blocks import CELL
-from kb.parsers.docx_styles import local, value
+from kb.parsers.docx_styles import child, local, value
 from kb.parsers.flow import Break, TextLine
 from kb.parsers.grid import is_header, one_line
-from kb.parsers.odf import BREAK, Content, Inline, dropped, is_shape, repeats, style_property
+from kb.parsers.odf import (
+    BREAK,
+    Content,
+    Inline,
+    citation,
+    dropped,
+    is_shape,
+    repeats,
+    style_property,
+)
 from kb.parsers.odf_lists import Counter
 from kb.types import ElementKind
 
@@ -18,6 +27,9 @@ _MOST_LEVELS: Final = 10
 _ROWS: Final = ("table-header-rows", "table-rows", "table-row-group")
 _MOST_ROWS: Final = 1000
 """A row of a text table that says it repeats is believed up to here."""
+
+_Row = tuple[bool, list[str], tuple[str, ...]]
+"""Whether it is a header, its cells, the lines of its notes."""
 
 
 class Body:
@@ -30,6 +42,7 @@ class Body:
         self._lists: dict[str, Counter] = {}
         self._last_list: dict[str, Counter] = {}
         self._depth = 0
+        self._inner_notes: list[str] = []
 
     def blocks(self, parent: Any) -> Iterator[TextLine | Break]:
         """Lines and page breaks of everything inside `parent`."""
@@ -60,9 +73,11 @@ class Body:
         if heading and text.strip() and value(element, "is-list-header") != "true":
             label = self._outline.label(level - 1, value(element, "start-value"))
             mark = mark or label
+        boxes, self._inline.boxes = self._inline.boxes, []
         notes = tuple(self._notes())
         yield from _lines(f"{mark} {text}" if mark else text, level, notes)
-        yield from self._boxes()
+        for box in boxes:
+            yield from self._shape(box)
         if self._breaks(element, "break-after"):
             yield Break()
 
@@ -76,18 +91,13 @@ class Body:
         return style_property(self._content, element, where) == "page"
 
     def _notes(self) -> Iterator[str]:
-        """The lines of the notes that the last paragraph refers to."""
+        """The lines of the notes and comments of the last paragraph."""
         notes, self._inline.notes = self._inline.notes, []
         for note in notes:
-            mark = "".join(t for e in note if local(e) == "note-citation" for t in e.itertext())
-            texts = [line for e in note if local(e) == "note-body" for line in self._texts(e)]
-            first = f"[{mark.strip()}] {texts[0] if texts else ''}"
+            body = child(note, "note-body") if local(note) == "note" else note
+            texts = self._texts(body) if body is not None else []
+            first = f"[{citation(note)}] {texts[0] if texts else ''}"
             yield from [first.rstrip(), *texts[1:]]
-
-    def _boxes(self) -> Iterator[TextLine | Break]:
-        boxes, self._inline.boxes = self._inline.boxes, []
-        for box in boxes:
-            yield from self._shape(box)
 
     def _shape(self, shape: Any) -> Iterator[TextLine | Break]:
         """Lines of a frame or shape; a page break inside it breaks no page."""
@@ -98,9 +108,10 @@ class Body:
     def _texts(self, parent: Any) -> list[str]:
         """The text of everything inside, without blank lines."""
         self._depth += 1
-        items = list(self.blocks(parent))
+        lines = [item for item in self.blocks(parent) if isinstance(item, TextLine)]
         self._depth -= 1
-        return [item.text for item in items if isinstance(item, TextLine) and item.text.strip()]
+        self._inner_notes += [text for line in lines for text in line.notes]
+        return [line.text for line in lines if line.text.strip()]
 
     # Lists
 
@@ -151,20 +162,21 @@ class Body:
         if self._breaks(table, "break-before"):
             yield Break()
         rows = list(self._rows(table, header=False))
-        declared = any(header for header, _ in rows)
-        for place, (header, cells) in enumerate(rows):
+        declared = any(header for header, _, _ in rows)
+        for place, (header, cells, notes) in enumerate(rows):
             first = not declared and place == 0 and len(rows) > 1 and is_header(cells)
             text = (" " if inner else CELL).join(cells)
             if text.replace("|", "").strip():
-                yield TextLine(text, "table", int(header or first), table)
+                yield TextLine(text, "table", int(header or first), table, notes)
 
-    def _rows(self, parent: Any, *, header: bool) -> Iterator[tuple[bool, list[str]]]:
+    def _rows(self, parent: Any, *, header: bool) -> Iterator[_Row]:
         for element in parent:
             name = local(element)
             if name == "table-row":
                 cells = self._cells(element)
+                notes, self._inner_notes = tuple(self._inner_notes), []
                 for _ in range(min(repeats(element, "rows"), _MOST_ROWS)):
-                    yield header, cells
+                    yield header, cells, notes
             elif name in _ROWS:
                 yield from self._rows(element, header=header or name == "table-header-rows")
 

@@ -168,15 +168,24 @@ def test_footnotes_stand_below_their_page(text):
     assert kinds(parsed.pages[0]) == [("note", 3, 4, 0)]
 
 
+def test_a_footnote_in_a_cell_is_not_lost(text):
+    note = f"<text:note><text:note-citation>2</text:note-citation><text:note-body>{p('注')}</text:note-body></text:note>"
+    cell = f"<table:table-cell>{p('甲' + note)}</table:table-cell>"
+    parsed = text(
+        f"<table:table><table:table-row>{cell}{cell}</table:table-row></table:table>{p('后')}"
+    )
+    assert lines(parsed) == ["甲[2] | 甲[2]", "后", "[2] 注", "[2] 注"]
+
+
 def test_frames_ruby_and_comments(text):
     box = f"<draw:frame><draw:text-box>{p('框')}</draw:text-box><svg:desc>描述</svg:desc></draw:frame>"
     ruby = "<text:ruby><text:ruby-base>漢</text:ruby-base><text:ruby-text>kan</text:ruby-text></text:ruby>"
     parsed = text(
-        p(f"前{box}{ruby}<office:annotation>{p('批')}</office:annotation>后")
+        p(f"前{box}{ruby}<office:annotation><creator>甲</creator>{p('批')}</office:annotation>后")
         + "<draw:frame><draw:image/></draw:frame>"
     )
-    assert lines(parsed) == ["前漢后", "框"]
-    assert len(parsed.warnings) == 2
+    assert lines(parsed) == ["前漢后", "框", "[甲] 批"]
+    assert len(parsed.warnings) == 1
 
 
 def test_pages_end_at_breaks_and_after_sixty_lines(text):
