@@ -6,7 +6,7 @@ import hashlib
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kb.outline import heading_title
+from kb.numbering import heading_title, is_bare_label
 from kb.text import split_lines
 from kb.types import Block
 
@@ -59,9 +59,8 @@ def indexed_text(title: str, block: Block, page: Page) -> str:
     """
     lines = split_lines(page.text)
     body = [lines[n - 1] for n in indexed_lines(page) if block.line_start <= n <= block.line_end]
-    # A heading that the block itself shows is not said twice.
     shown = [_squeezed(line.lstrip("#")) for line in body]
-    path = [heading for heading in block.heading_path if not _is_shown(heading, shown)]
+    path = [heading for heading in block.heading_path if _adds(heading, shown)]
     sheet = [page.label] if page.kind == "sheet" and page.label else []
     header = [block.table_header] if block.table_header else []
     return "\n".join([title, *sheet, *path, *header, *body])
@@ -117,10 +116,14 @@ def _heading_text(lines: Sequence[str], start: int, end: int) -> str:
     return heading_title(" ".join(line.strip().lstrip("#") for line in lines[start - 1 : end]))
 
 
-def _is_shown(heading: str, shown: Sequence[str]) -> bool:
-    """Whether a line begins with the heading, whose path may hold only the start of it."""
+def _adds(heading: str, shown: Sequence[str]) -> bool:
+    """Whether a heading says more than the block's own lines.
+
+    Those may begin with it, whole or cut. A bare 第十二条 says nothing of what is looked for: with
+    it indexed, hit@1 of law questions falls from 53.2 to 52.6.
+    """
     start = _squeezed(heading.removesuffix("…"))
-    return any(line.startswith(start) for line in shown)
+    return not is_bare_label(heading) and not any(line.startswith(start) for line in shown)
 
 
 def _squeezed(text: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kb.outline import plain_level
+from kb.numbering import plain_level
 from kb.text import normalize_newlines, split_lines
 from kb.types import Element, Page, PageKind
 
