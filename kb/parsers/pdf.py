@@ -18,9 +18,11 @@ from kb.messages import tr
 from kb.parsers import ocr
 from kb.parsers.checks import damaged
 from kb.parsers.ocr import Scans
+from kb.parsers.pdf_headers import carry_over, header_lines
 from kb.parsers.pdf_lines import Line
 from kb.parsers.pdf_ocr import read_scans
 from kb.parsers.pdf_page import UNMAPPED, mupdf, read_lines
+from kb.parsers.pdf_tables import Table
 from kb.parsers.registry import ParserSpec
 from kb.parsers.session import tell
 from kb.types import Element, Page, Parsed
@@ -34,11 +36,12 @@ _TAIL: Final = 2048
 
 @dataclass(slots=True)
 class _Report:
-    """What went wrong, by page."""
+    """What went wrong, by page, and the grids of its tables by their first line."""
 
     failed: list[int] = field(default_factory=list)
     damaged: list[int] = field(default_factory=list)
     garbled: list[int] = field(default_factory=list)
+    grids: dict[int, dict[int, Table]] = field(default_factory=dict)
 
 
 def parse(path: Path, name: str) -> Parsed:
@@ -51,7 +54,7 @@ def parse(path: Path, name: str) -> Parsed:
     tools.mupdf_display_warnings(False)
     report = _Report()
     with _opened(path, name) as doc:
-        pages = list(_pages(doc, report))
+        pages = list(carry_over(_pages(doc, report), report.grids))
         repaired = bool(doc.is_repaired)
         pages, scans = read_scans(doc, pages, report.garbled, report.failed)
     if not any(page.text.strip() for page in pages):
@@ -105,7 +108,7 @@ def _page(doc: Any, index: int, report: _Report) -> Page:
     tools.reset_mupdf_warnings()
     try:
         page = doc[index]
-        lines, seen = read_lines(page)
+        lines, seen, tables = read_lines(page)
     except Exception as error:  # MuPDF's own errors share no class but this
         _raise_if_out_of_memory(error)
         report.failed.append(number)
@@ -122,20 +125,23 @@ def _page(doc: Any, index: int, report: _Report) -> Page:
         label=page.get_label(),
         width=round(page.rect.width, 2),
         height=round(page.rect.height, 2),
-        elements=_elements(lines),
+        elements=_elements(lines, tables, report.grids.setdefault(number, {})),
         boxes=tuple(seen(line.box) for line in lines),
     )
 
 
-def _elements(lines: list[Line]) -> tuple[Element, ...]:
-    """A table element for every run of lines of one ruled table."""
+def _elements(
+    lines: list[Line], tables: list[Table], grids: dict[int, Table]
+) -> tuple[Element, ...]:
+    """A table element for every run of lines of one ruled table; notes the grid of each."""
     result: list[Element] = []
     start = 0
     for at, line in enumerate(lines, start=1):
         start = start or at
         if at == len(lines) or lines[at].row != line.row:
             if line.row:
-                result.append(Element("table", start, at))
+                grids[start] = tables[line.row - 1]
+                result.append(Element("table", start, at, header_lines(grids[start], at - start)))
             start = 0
     return tuple(result)
 

@@ -43,8 +43,19 @@ class _Char(NamedTuple):
     level: bool
 
 
-def read_lines(page: Any) -> tuple[list[Line], Turn]:
-    """The page's lines in layout space, and the way from there to the page as it is seen."""
+class PageLines(NamedTuple):
+    """A page's lines in layout space, the way from there to the page as it is seen, its tables.
+
+    A line's `row` counts the tables from 1.
+    """
+
+    lines: list[Line]
+    seen: Turn
+    tables: list[Table]
+
+
+def read_lines(page: Any) -> PageLines:
+    """The lines of one of MuPDF's pages, in reading order."""
     textpage, blocks = _read(page)
     direction = _direction(blocks)
     turn, back = _turns(direction, tuple(page.rotation_matrix))
@@ -54,7 +65,7 @@ def read_lines(page: Any) -> tuple[list[Line], Turn]:
         lines = _with_tables(_pieces(blocks, turn, direction), tables)
     else:
         lines = join(filter(None, _fragments(blocks, turn, direction)))
-    return in_reading_order(lines), back
+    return PageLines(in_reading_order(lines), back, tables)
 
 
 def _read(page: Any) -> tuple[Any, list[dict[str, Any]]]:

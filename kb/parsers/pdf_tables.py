@@ -19,7 +19,7 @@ _THIN: Final = 3.0
 _MIN_RULES: Final = 3
 _MOST_RULES: Final = 600
 """A drawing with more is a chart or a map, not a table."""
-_MIN_COLUMN: Final = 5.0
+MIN_COLUMN: Final = 5.0
 _LONGEST_ROW: Final = 600
 _NUMBER: Final = re.compile(r"[-+(（]?[¥$]?\d[\d,.:]*[)）]?%?|[-–—]")
 
@@ -42,12 +42,16 @@ class Rule:
 
 @dataclass(slots=True)
 class Table:
-    """A grid: ascending positions of its rules, and which cell every field belongs to."""
+    """A grid: ascending positions of its rules, and which cell every field belongs to.
+
+    `line_ends` says, once the lines are made, how many of them there are up to each row.
+    """
 
     xs: list[float]
     ys: list[float]
     cells: dict[Cell, Cell]
     content: dict[Cell, list[Fragment]] = field(default_factory=dict)
+    line_ends: list[int] = field(default_factory=list)
 
     def cell_at(self, x: float, y: float) -> Cell | None:
         """The cell around a point, None outside the table."""
@@ -68,6 +72,7 @@ class Table:
         result: list[Line] = []
         for row in range(len(self.ys) - 1):
             result += self._row(row, joined)
+            self.line_ends.append(len(result))
         return [Line(line.text, line.box, number) for line in result]
 
     def _row(self, row: int, joined: dict[Cell, list[Line]]) -> list[Line]:
@@ -83,7 +88,7 @@ class Table:
     def _slots(self, row: int) -> list[Cell]:
         """The cells that a row passes, left to right, each once; no slits between double rules."""
         slots = dict.fromkeys(self.cells[row, column] for column in range(len(self.xs) - 1))
-        return [c for c in slots if c in self.content or self._width(row, c) >= _MIN_COLUMN]
+        return [c for c in slots if c in self.content or self._width(row, c) >= MIN_COLUMN]
 
     def _width(self, row: int, cell: Cell) -> float:
         return sum(
@@ -219,9 +224,9 @@ def _positions(own: Iterable[Rule], crossing: Sequence[Rule]) -> list[float]:
     """Where the grid's lines stand; a side left open ends where the crossing rules end."""
     places = sorted({rule.at for rule in own})
     first, last = min(r.start for r in crossing), max(r.end for r in crossing)
-    if first < places[0] - _MIN_COLUMN:
+    if first < places[0] - MIN_COLUMN:
         places.insert(0, first)
-    if last > places[-1] + _MIN_COLUMN:
+    if last > places[-1] + MIN_COLUMN:
         places.append(last)
     return places
 
