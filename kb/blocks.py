@@ -170,30 +170,31 @@ def _tables(page: Page, before: _Open) -> list[_Table]:
         if element.kind != "table":
             continue
         row = element.line_start + element.level
-        header, columns = _header(lines[element.line_start - 1 : row - 1])
+        header = _header(lines[element.line_start - 1 : row - 1])
+        columns = _columns(lines[min(row, element.line_end) - 1])
         if not element.level and element.line_start <= first and before.header:
             same_sheet = page.kind == "sheet" and page.label == before.label
-            same_width = page.kind != "sheet" and _columns(lines[row - 1]) == before.columns
+            same_width = page.kind != "sheet" and columns == before.columns
             if same_sheet or same_width:
-                header, columns = before.header, before.columns
+                header = before.header
         found.append(_Table(element.line_start, element.line_end, row, header, columns))
     return found
 
 
-def _header(lines: Sequence[str]) -> tuple[str, int]:
-    """A header as one line and its width; of several rows each column is read from the top down.
+def _header(lines: Sequence[str]) -> str:
+    """A header as one line; of several rows each column is read from the top down.
 
-    A title over several columns stands in the first of them and is said for each.
+    A title over several columns stands in the first of them and is said for each. Rows of unequal
+    width, as a PDF shows merged cells, are read one after the other.
     """
-    columns = max(map(_columns, lines), default=-1)
-    if len(lines) < 2:  # noqa: PLR2004 - nothing to put together
-        return "".join(lines), columns
+    if len({_columns(line) for line in lines}) != 1 or len(lines) == 1:
+        return " ".join(lines)
     rows = [line.split(CELL) for line in lines]
     for row in rows[:-1]:
         for i in range(1, len(row)):
             row[i] = row[i] if row[i].strip() else row[i - 1]
     names = zip_longest(*rows, fillvalue="")
-    return CELL.join(" ".join(filter(None, map(str.strip, name))) for name in names), columns
+    return CELL.join(" ".join(filter(None, map(str.strip, name))) for name in names)
 
 
 def _merged(page: Page) -> list[tuple[int, int, str]]:
@@ -215,4 +216,5 @@ def _open_table(page: Page, tables: Sequence[_Table]) -> _Open:
 
 
 def _columns(line: str) -> int:
-    return line.count(CELL)
+    """Borders in a row, those before an empty first and after an empty last cell too."""
+    return f" {line} ".count(CELL)

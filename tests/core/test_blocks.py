@@ -130,3 +130,13 @@ def test_a_merged_cell_is_indexed_with_the_rows_that_it_covers() -> None:
     blocks = cut_blocks([page])
     assert [(b.line_start, b.table_header) for b in blocks] == [(1, ""), (6, "华东"), (11, "华北")]
     assert "华" not in "".join(split_lines(page.text)[5:8])
+
+
+def test_a_header_of_unequal_rows_is_carried_over_by_the_width_of_the_body() -> None:
+    head = ["等级 | 车道数 | 编制条件", "|  | 交通量Q | 大型车比例"]
+    body = [f"高速{i} | 六 | 8000 | 20" for i in range(8)]
+    first = Page(1, "\n".join([*head, *body]), "physical", elements=(Element("table", 1, 10, 2),))
+    second = Page(2, "| 四 | 6000 | 15\n", "physical", elements=(Element("table", 1, 1, 0),))
+    blocks = cut_blocks([first, second])
+    assert blocks[-1].page == 2
+    assert blocks[-1].table_header == "等级 | 车道数 | 编制条件 |  | 交通量Q | 大型车比例"
