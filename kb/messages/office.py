@@ -8,6 +8,10 @@ TABLE: dict[str, tuple[str, str]] = {
             "after them differ from the sheet's row numbers."
         ),
     ),
+    "office.too_many_cells": (
+        "工作表“{sheet}”的单元格超过 {limit} 个，未收录。",
+        "Sheet “{sheet}” has more than {limit} cells and was not read.",
+    ),
     "office.warn_hidden_sheets": (
         "已收录隐藏的工作表：{names}。",
         "Hidden sheets were read too: {names}.",

@@ -12,6 +12,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from typing import Final, NamedTuple
 
 from kb.blocks import CELL
@@ -22,6 +23,7 @@ from kb.types import Element, Page
 PAGE_ROWS: Final = 200
 BLANK_ROWS: Final = 50
 """Longer runs of blank rows are cut to one."""
+MOST_CELLS: Final = 4_000_000
 MOST_HEADER_ROWS: Final = 10
 _NAMED: Final = 20
 _HEADER_SEARCH: Final = 30
@@ -57,11 +59,16 @@ class Sheet:
     rows: dict[int, Cells] = field(default_factory=dict)
     merges: list[Merge] = field(default_factory=list)
     header: int = 0
+    cells: int = 0
 
     def put(self, row: int, column: int, text: str) -> None:
-        """Set a cell; text of white space alone is none."""
+        """Set a cell; text of white space alone is none. Raises Refused beyond four million."""
         text = one_line(text)
         if text:
+            self.cells += 1
+            if self.cells > MOST_CELLS:
+                message = tr("office.too_many_cells", sheet=self.name, limit=MOST_CELLS)
+                raise Refused(message, tr("parse.output_hint"))
             self.rows.setdefault(row, {})[column] = text
 
 
@@ -295,14 +302,21 @@ def _is_year(text: str) -> bool:
 
 
 def _uncover(rows: dict[int, Cells], merges: Sequence[Merge]) -> None:
-    """Take away what lies under merged cells."""
+    """Take away what lies under merged cells; `merges` are sorted."""
     waiting = list(reversed(merges))
-    active: list[Merge] = []
+    active: list[tuple[int, Merge]] = []  # a heap: the one that ends first is first
     for row in sorted(rows):
         while waiting and waiting[-1].top <= row:
-            active.append(waiting.pop())
-        active = [merge for merge in active if merge.bottom >= row]
-        for merge in active:
-            for column in [c for c in rows[row] if merge.left <= c <= merge.right]:
-                if (row, column) != (merge.top, merge.left):
-                    del rows[row][column]
+            merge = waiting.pop()
+            heappush(active, (merge.bottom, merge))
+        while active and active[0][0] < row:
+            heappop(active)
+        _uncover_row(row, rows[row], active)
+
+
+def _uncover_row(row: int, cells: Cells, active: Sequence[tuple[int, Merge]]) -> None:
+    for _, (top, left, _, right) in active:
+        if not cells:
+            return
+        for column in [c for c in cells if left <= c <= right and (row, c) != (top, left)]:
+            del cells[column]

@@ -63,11 +63,13 @@ class _Book:
         self.parts = self._sheets(root, relations)
 
     def sheet(self, label: str, part: str) -> grid.Sheet:
-        """One sheet; a broken one is empty and named in the warnings."""
+        """One sheet; of a broken one what could be read, and its name in the warnings."""
         sheet = grid.Sheet(label)
         try:
             self._read(sheet, part)
         except Refused:
+            if sheet.cells > grid.MOST_CELLS:
+                raise
             self._failed.append(label)
         self._count_objects(part)
         return sheet

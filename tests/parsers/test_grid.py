@@ -169,3 +169,9 @@ def test_pages_are_well_formed_whatever_the_sheet(content, merged, header):
             if element.kind == "table":
                 assert element.level <= element.line_end - element.line_start + 1
     cut_blocks(result)
+
+
+def test_too_many_cells_are_refused(monkeypatch):
+    monkeypatch.setattr("kb.parsers.grid.MOST_CELLS", 3)
+    with pytest.raises(Refused, match="表"):
+        sheet(["1", "2"], ["3", "4"])

@@ -125,7 +125,7 @@ def test_a_hostile_workbook_is_read_or_refused_in_time(name):
         ("odt/no_thumbnail.odt", "a.ods", "ODT"),
         ("ods/columnar.ods", "a.odt", "ODS"),
         ("xls/old.xls", "a.xlsx", "XLS"),
-        ("xlsx/dates.xlsx", "a.xls", "ZIP"),
+        ("xlsx/dates.xlsx", "a.xls", "XLSX"),
         ("pptx/zh_small.pptx", "a.xlsx", "PPTX"),
         ("odt/no_thumbnail.odt", "a.docx", "ODT"),
     ],
