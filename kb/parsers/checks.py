@@ -49,7 +49,11 @@ _SIGNATURES: Final = (
 )
 _IMAGES: Final = frozenset({"png", "jpeg", "tiff", "bmp", "webp"})
 """Any of them under any of their suffixes: they are told apart by content."""
-_ACCEPTED: Final = {"text": frozenset({"text", "html", "binary"}), "image": _IMAGES}
+_ACCEPTED: Final = {
+    "text": frozenset({"text", "html", "binary"}),
+    "image": _IMAGES,
+    "doc": frozenset({"doc", "rtf"}),
+}
 _ZIP_FOLDERS: Final = (
     ("word/", "docx"),
     ("xl/", "xlsx"),
@@ -80,9 +84,9 @@ def check(path: Path, name: str, registry: Registry, limits: ParseLimits) -> Par
         spec = registry.spec(name)
         with path.open("rb") as file:
             found = sniff(file)
-            _check_magic(name, spec, found)
-            if found == "zip":
+            if found == "zip":  # first, so that a .doc which is a .docx hears what it is
                 _check_zip(file, name, spec)
+            _check_magic(name, spec, found)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise Refused(

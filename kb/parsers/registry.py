@@ -18,14 +18,9 @@ from kb.errors import Refused
 from kb.messages import tr
 from kb.types import Parsed
 
-Magic = Literal["pdf", "zip", "text", "xls", "image"]
+Magic = Literal["pdf", "zip", "text", "xls", "image", "doc"]
 
 _SAVE_AS: Final = {
-    ".doc": ".docx",
-    ".dot": ".docx",
-    ".wps": ".docx",
-    ".wpt": ".docx",
-    ".rtf": ".docx",
     ".pages": ".docx",
     ".caj": ".pdf",
     ".xps": ".pdf",

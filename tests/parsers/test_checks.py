@@ -65,7 +65,7 @@ def test_an_unknown_suffix_lists_what_is_valid(write):
 
 
 @pytest.mark.parametrize(
-    ("name", "better"), [("旧.doc", ".docx"), ("旧.WPS", ".docx"), ("a.caj", ".pdf")]
+    ("name", "better"), [("旧.ppt", ".pptx"), ("旧.DPS", ".pptx"), ("a.caj", ".pdf")]
 )
 def test_an_old_format_is_told_what_to_become(write, name, better):
     hint = refusal(write(name, b"x")).hint
@@ -87,6 +87,8 @@ def test_a_name_without_a_suffix_is_refused(write):
         ("a.docx", "只是文字".encode(), "text", ".txt"),
         ("a.docx", OLE + "WordDocument".encode("utf-16-le"), "DOC", ".doc"),
         ("a.docx", b"{\\rtf1 x}", "RTF", ".rtf"),
+        ("a.doc", b"%PDF-1.4", "PDF", ".pdf"),
+        ("a.doc", "只是文字".encode(), "text", ".txt"),
     ],
 )
 def test_a_wrong_suffix_is_told_what_the_file_really_is(write, name, content, looks, suffix):
@@ -108,6 +110,29 @@ def test_an_encrypted_office_file_asks_for_its_password(write):
 def test_a_workbook_called_docx_says_so(zipped):
     error = refusal(zipped("a.docx", {"[Content_Types].xml": "x", "xl/workbook.xml": "x"}))
     assert "XLSX" in error.message
+
+
+def test_a_docx_called_doc_says_so(zipped):
+    error = refusal(zipped("a.doc", {"[Content_Types].xml": "x", "word/document.xml": "x"}))
+    assert "DOCX" in error.message
+    assert ".docx" in error.hint
+
+
+@pytest.mark.parametrize(
+    ("kind", "found"), [("text", "ODT"), ("spreadsheet", "ODS"), ("presentation", "ODP")]
+)
+def test_an_open_document_says_what_it_is(zipped, kind, found):
+    mimetype = f"application/vnd.oasis.opendocument.{kind}"
+    parts = {"mimetype": mimetype, "content.xml": "x", "META-INF/manifest.xml": "x"}
+    path = zipped("a.docx", parts, zipfile.ZIP_STORED)
+    assert found in refusal(path).message
+    suffix = found.lower()
+    assert check(path, f"a.{suffix}", REGISTRY, LIMITS).name == suffix
+
+
+def test_an_old_workbook_called_xlsx_says_so(write):
+    error = refusal(write("a.xlsx", OLE + "Workbook".encode("utf-16-le")))
+    assert ".xls" in error.hint
 
 
 def test_a_truncated_zip_is_damaged(zipped, write):
