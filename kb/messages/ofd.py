@@ -1,14 +1,6 @@
 """Texts of the parsers: OFD, and Word 97 through other programs."""
 
 TABLE: dict[str, tuple[str, str]] = {
-    "ofd.no_text": (
-        "《{name}》的 {pages} 页都没有文字：内容是图片，或文字已转成图形。",
-        "None of the {pages} pages of {name} holds text: they are pictures, or text as drawings.",
-    ),
-    "ofd.no_text_hint": (
-        "请用 OFD 阅读器导出为 PDF，用 OCR 软件加上文字层后再导入。",
-        "Export it as PDF from an OFD reader, add a text layer with an OCR program, ingest that.",
-    ),
     "ofd.span": ("第 {first}–{last} 页是《{title}》", "pages {first}–{last} are {title}"),
     "ofd.warn_documents": (
         "文件里有 {count} 个文档，页码连续编排：{spans}。",

@@ -6,14 +6,19 @@ to be bounded, which the libraries at hand do not promise.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from kb.errors import Refused
 from kb.messages import tr
+from kb.parsers import ocr
+from kb.parsers.ocr import Picture, Scans
+from kb.parsers.ofd_content import Image
 from kb.parsers.ofd_document import Document, Found, Note, PageContent, documents
+from kb.parsers.ofd_draw import draw
 from kb.parsers.ofd_geometry import POINTS
 from kb.parsers.ofd_lines import lay_out
 from kb.parsers.ofd_package import Package
@@ -25,8 +30,6 @@ from kb.types import Element, Page, Parsed
 
 _NAMED: Final = 20
 _MOST_UNMAPPED: Final = 0.1
-_COVERS: Final = 0.2
-"""Share of the page that a picture takes to be what the page is about."""
 
 
 @dataclass(slots=True)
@@ -36,6 +39,7 @@ class _Report:
     failed: list[int] = field(default_factory=list)
     damaged: list[int] = field(default_factory=list)
     nameless: list[int] = field(default_factory=list)
+    drawn: dict[int, Callable[[], Picture | None]] = field(default_factory=dict)
     glyphs: int = 0
     hidden: int = 0
 
@@ -43,7 +47,8 @@ class _Report:
 def parse(path: Path, name: str) -> Parsed:
     """Physical pages of all documents in the file, in declared order, with a box for every line.
 
-    Raises Refused: damaged, no pages, or no text at all.
+    Pages of pictures or drawings without text are read by OCR. Raises Refused: damaged, no pages,
+    or no text at all.
     """
     found, report = Found(), _Report()
     pages: list[Page] = []
@@ -53,37 +58,45 @@ def parse(path: Path, name: str) -> Parsed:
             first = len(pages) + 1
             for number, content in enumerate(document.pages(), first):
                 pages.append(_page(number, content, report))
+                if _needs_ocr(pages[-1], content):
+                    report.drawn[number] = partial(_draw, document, number - first)
             spans.append(_span(document, first, len(pages)))
+        scans = ocr.read_pages(report.drawn)
+    pages = [_with_scan(page, scans) for page in pages]
     if not any(page.text.strip() for page in pages):
-        raise _textless(name, len(pages))
-    warnings = (*_documents(spans), *_page_warnings(pages, report), *_found_warnings(found))
-    return Parsed(tuple(pages), SPEC.id, SPEC.media_type, warnings=warnings)
+        raise _textless(name, len(pages), scans)
+    told = (*_page_warnings(pages, report, scans), *scans.warnings(), *_found_warnings(found))
+    return Parsed(tuple(pages), SPEC.id, SPEC.media_type, warnings=(*_documents(spans), *told))
 
 
-def image_pages(path: Path, name: str) -> Iterator[tuple[int, bytes]]:
-    """Number and main picture of every page that has a picture but no text, for OCR.
-
-    The picture is the file's own (PNG, JPEG, GIF, TIFF, BMP …), the largest on the page, at least a
-    fifth of it. Raises Refused when the file is damaged.
-    """
-    number = 0
-    with Package(path, name) as package:
-        for document in documents(package, Found()):
-            for content in document.pages():
-                number += 1
-                picture = b"" if _lines(content, _Report()) else _picture(document, content)
-                if picture:
-                    yield number, picture
+def _draw(document: Document, index: int) -> Picture | None:
+    return draw(document.page(index), document.image)
 
 
-def _picture(document: Document, page: PageContent) -> bytes:
-    sizes = {
-        image.resource: (image.box[2] - image.box[0]) * (image.box[3] - image.box[1])
-        for image in page.content.images
-    }
-    largest = max(sizes, key=lambda resource: sizes[resource], default="")
-    covers = sizes.get(largest, 0.0) >= _COVERS * page.width * page.height
-    return document.image(largest) if covers else b""
+def _with_scan(page: Page, scans: Scans) -> Page:
+    """The page with what OCR read on it, before its annotations."""
+    scan = scans.pages.get(page.number)
+    if scan is None:
+        return page
+    shift = scan.text.count("\n") + 1
+    elements = [
+        replace(e, line_start=e.line_start + shift, line_end=e.line_end + shift)
+        for e in page.elements
+    ]
+    return replace(
+        page,
+        text=f"{scan.text}\n{page.text}" if page.text else scan.text,
+        boxes=(*scan.boxes, *page.boxes),
+        elements=tuple(elements),
+        noise=tuple(line + shift for line in page.noise),
+        ocr=True,
+    )
+
+
+def _needs_ocr(page: Page, content: PageContent) -> bool:
+    """Whether a page shows something, but at most its annotations say anything."""
+    notes = page.elements and page.elements[0].kind == "note" and page.elements[0].line_start == 1
+    return bool(content.content.drawn) and (not page.text or bool(notes))
 
 
 def _page(number: int, content: PageContent, report: _Report) -> Page:
@@ -120,10 +133,14 @@ def _lines(page: PageContent, report: _Report) -> list[Line]:
     content = page.content
     runs = _on_page(content.runs, page)
     hidden = _on_page(content.hidden, page)
-    if not any(run.text.strip() for run in runs) and content.images:
+    if not any(run.text.strip() for run in runs) and _has_picture(page):
         return lay_out(hidden, content.strokes)
     report.hidden += sum(len(run.text.strip()) for run in hidden)
     return lay_out(runs, content.strokes)
+
+
+def _has_picture(page: PageContent) -> bool:
+    return any(isinstance(item, Image) for item in page.content.drawn)
 
 
 def _on_page(runs: Sequence[Run], page: PageContent) -> list[Run]:
@@ -163,10 +180,10 @@ def _tables(lines: Sequence[Line]) -> Iterator[Element]:
 # What is said about it
 
 
-def _textless(name: str, pages: int) -> Refused:
+def _textless(name: str, pages: int, scans: Scans) -> Refused:
     if not pages:
         return Refused(tr("parse.no_pages", name=name), tr("parse.resave_hint"))
-    return Refused(tr("ofd.no_text", name=name, pages=pages), tr("ofd.no_text_hint"))
+    return Refused(*scans.refusal(name, pages))
 
 
 def _span(document: Document, first: int, last: int) -> str:
@@ -178,12 +195,12 @@ def _documents(spans: Sequence[str]) -> Iterator[str]:
         yield tr("ofd.warn_documents", count=len(spans), spans=_listed(spans))
 
 
-def _page_warnings(pages: Sequence[Page], report: _Report) -> Iterator[str]:
-    failed = set(report.failed)
+def _page_warnings(pages: Sequence[Page], report: _Report, scans: Scans) -> Iterator[str]:
+    told = {*report.failed, *scans.empty, *scans.failed, *scans.unread, *scans.beyond}
     found = (
         ("parse.warn_page_failed", report.failed),
         ("parse.warn_page_damaged", report.damaged),
-        ("parse.warn_no_text", [p.number for p in pages if not p.text and p.number not in failed]),
+        ("ocr.warn_blank", [p.number for p in pages if not p.text and p.number not in told]),
         ("parse.warn_garbled", [p.number for p in pages if _is_garbled(p.text)]),
     )
     yield from (tr(key, pages=_listed(numbers)) for key, numbers in found if numbers)
@@ -223,5 +240,6 @@ SPEC: Final = ParserSpec(
     magic="zip",
     zip_kind="ofd",
     parse=parse,
-    preload=("lxml.etree",),
+    preload=("lxml.etree", "pymupdf"),
+    can_ocr=True,
 )

@@ -7,6 +7,7 @@ because units that hold units grow without a limit.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -20,6 +21,8 @@ from kb.parsers.ofd_geometry import (
     around,
     compose,
     corners,
+    number,
+    numbers,
     placed,
     strokes,
 )
@@ -29,6 +32,9 @@ from kb.types import Box
 _DEEPEST: Final = 16
 _MOST_OBJECTS: Final = 200_000
 _MOST_RULES: Final = 20_000
+_HEX: Final = re.compile("#([0-9A-Fa-f]{1,2})")
+
+Colour = tuple[float, float, float]
 
 
 class Image(NamedTuple):
@@ -36,6 +42,16 @@ class Image(NamedTuple):
 
     resource: str
     box: Box
+
+
+class Shape(NamedTuple):
+    """A path as it is drawn, `data` in its own space. Colours are RGB, 0 to 1; None: not drawn."""
+
+    data: str
+    matrix: Matrix
+    width: float
+    line: Colour | None
+    fill: Colour | None
 
 
 @dataclass(slots=True)
@@ -49,7 +65,7 @@ class Content:
     runs: list[Run] = field(default_factory=list)
     hidden: list[Run] = field(default_factory=list)
     strokes: list[Box] = field(default_factory=list)
-    images: list[Image] = field(default_factory=list)
+    drawn: list[Image | Shape] = field(default_factory=list)
     nameless: int = 0
     cut: bool = False
 
@@ -93,7 +109,7 @@ class Reader:
             self._path(element, own)
         elif name == "ImageObject" and not _is_hidden(element):
             box = around([apply(own, corner) for corner in corners((0, 0, 1, 1))])
-            self.content.images.append(Image(element.get("ResourceID", ""), box))
+            self.content.drawn.append(Image(element.get("ResourceID", ""), box))
         elif name == "CompositeObject":
             unit = self._units.get(element.get("ResourceID", ""))
             content = child(unit, "Content")
@@ -102,14 +118,43 @@ class Reader:
 
     def _path(self, element: Any, matrix: Matrix) -> None:
         """Straight pieces of lines, and filled shapes, as boxes."""
-        outlined = element.get("Stroke", "true").lower() != "false"
-        data = child(element, "AbbreviatedData")
-        for piece in strokes("" if data is None else data.text):
+        shape = _shape(element, matrix)
+        self.content.drawn.append(shape)
+        outlined = shape.line is not None
+        for piece in strokes(shape.data):
             points = [apply(matrix, point) for point in piece]
             ends = pairwise(points)
             boxes = [around(pair) for pair in ends] if outlined else [around(points)]
             room = _MOST_RULES - len(self.content.strokes)
             self.content.strokes += boxes[: max(room, 0)]
+
+
+def _shape(element: Any, matrix: Matrix) -> Shape:
+    """Without saying so, a path is drawn as a line and not filled, both in black."""
+    data = child(element, "AbbreviatedData")
+    outlined = element.get("Stroke", "true").lower() != "false"
+    filled = element.get("Fill", "false").lower() == "true"
+    return Shape(
+        ("" if data is None else data.text) or "",
+        matrix,
+        number(element.get("LineWidth"), 0.353),
+        _colour(element, "StrokeColor") if outlined else None,
+        _colour(element, "FillColor") if filled else None,
+    )
+
+
+def _colour(element: Any, name: str) -> Colour:
+    """Grey or RGB in 0 to 255; anything else, such as a gradient, counts as black."""
+    colour = child(element, name)
+    written = "" if colour is None else colour.get("Value", "")
+    plain = _HEX.sub(lambda match: str(int(match.group(1), 16)), written)
+    grey = numbers(plain, 1)
+    red, green, blue = numbers(plain, 3) or (grey * 3 if grey else (0.0, 0.0, 0.0))
+    return _share(red), _share(green), _share(blue)
+
+
+def _share(value: float) -> float:
+    return min(max(value / 255, 0.0), 1.0)
 
 
 def _is_hidden(element: Any) -> bool:

@@ -60,6 +60,7 @@ class Document:
         self.title = _text(child(body, "DocInfo"), "Title") or self._part
         self._root = package.root(self._part)
         self._common = child(self._root, "CommonData")
+        self._entries = list(_named(child(self._root, "Pages"), "Page"))
         self._units = dict(self._read_units())
         self._templates: dict[str, Any] = {}
         self._annotations = dict(self._read_annotations())
@@ -68,10 +69,11 @@ class Document:
 
     def pages(self) -> Iterator[PageContent]:
         """The pages in the order that the document declares, one that cannot be read as failed."""
-        pages = child(self._root, "Pages")
-        for entry in pages if pages is not None else ():
-            if local(entry) == "Page":
-                yield self._page(entry)
+        yield from map(self._page, self._entries)
+
+    def page(self, index: int) -> PageContent:
+        """The page of that 0-based place, read again."""
+        return self._page(self._entries[index])
 
     def image(self, resource: str) -> bytes:
         """The bytes of an image resource; empty when it is not there."""
@@ -86,7 +88,7 @@ class Document:
             return PageContent(*_A4, Content(), failed=True)
         reader = Reader({**self._units, **dict(self._page_units(root))})
         areas = [root, *filter(lambda t: t is not None, map(self._template, _templates(root)))]
-        for layer in areas:
+        for layer in reversed(areas):  # templates lie below the page
             reader.page(layer)
         width, height = self._size(areas)
         notes = tuple(self._notes(entry.get("ID", "")))

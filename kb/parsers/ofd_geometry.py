@@ -109,26 +109,34 @@ def deltas(text: str | None, count: int) -> list[float]:
 def strokes(data: str | None) -> Iterator[list[Point]]:
     """The straight pieces of a path: each a list of points that the pen passes in turn."""
     piece: list[Point] = []
-    for command, end in _commands(data):
-        if command == "L" and end:
-            piece.append(end)
+    for command, points in commands(data):
+        if command == "L":
+            piece += points
             continue
-        if command == "C" and piece:
-            piece.append(piece[0])
+        if command == "C":
+            piece += piece[:1]
         if len(piece) > 1:
             yield piece
-        piece = [end] if end else []
+        piece = points[-1:]
     if len(piece) > 1:
         yield piece
 
 
-def _commands(data: str | None) -> Iterator[tuple[str, Point | None]]:
-    """Each command of a path with the point where the pen is after it."""
+def commands(data: str | None) -> Iterator[tuple[str, list[Point]]]:
+    """Each command of a path with its points, the last of them where the pen is after it.
+
+    M and S move, L is a line, Q and B are curves, A an arc (its end alone), C closes. What is not
+    understood is passed over.
+    """
     tokens = [match.group() for match in islice(_TOKEN.finditer(data or ""), _MOST_STEPS)]
     at = 0
     while at < len(tokens):
         command = tokens[at].upper()
         size = _ENDS.get(command, 0)
         values = numbers(" ".join(tokens[at + 1 : at + 1 + size]), size)
-        yield command, (values[-2], values[-1]) if values else None
         at += 1 + size if values else 1
+        if command == "A" and values:
+            values = values[-2:]
+        if values or command == "C":
+            pairs = values or ()
+            yield command, list(zip(pairs[::2], pairs[1::2], strict=True))

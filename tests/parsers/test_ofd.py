@@ -3,6 +3,7 @@
 import time
 import zipfile
 
+import pymupdf
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 from kb.errors import Refused
 from kb.noise import mark_noise
 from kb.parsers import ofd
-from kb.parsers.ofd_geometry import deltas, strokes
+from kb.parsers.ocr import Scan, Scans
+from kb.parsers.ofd_geometry import POINTS, deltas, strokes
 
 NS = 'xmlns:o="http://www.ofdspec.org/2016"'
 FILL = "".join(chr(0x4E00 + i) for i in range(20))
@@ -348,24 +350,68 @@ def test_a_page_without_text_is_named_and_a_document_refused(read):
         read({"Doc_0/P.xml": drawn})
 
 
-def test_pictures_of_pages_without_text_are_handed_on(tmp_path):
-    path = tmp_path / "x.ofd"
+@pytest.fixture
+def scanned(monkeypatch):
+    """Pages that OCR was asked for, as they were drawn; it reads 扫描 on every one."""
+    drawn = {}
+
+    def read_pages(pages):
+        drawn.update({number: draw() for number, draw in pages.items()})
+        scan = Scan("扫\n描", ((0, 0, 1, 1), (0, 1, 1, 2)))
+        return Scans(pages=dict.fromkeys(pages, scan))
+
+    monkeypatch.setattr(ofd.ocr, "read_pages", read_pages)
+    return drawn
+
+
+def pixel(picture, x, y):
+    """The colour at a place given in millimetres."""
+    place = (int(y * POINTS * picture.scale) * picture.width + int(x * POINTS * picture.scale)) * 3
+    return tuple(picture.samples[place : place + 3])
+
+
+IMAGE = '<o:ImageObject ResourceID="7" Boundary="20 20 80 80" CTM="80 0 0 80 0 0"/>'
+
+
+def test_pictures_and_drawings_go_to_ocr_and_annotations_stay(read, scanned):
     media = '<o:MultiMedia ID="7"><o:MediaFile>p.png</o:MediaFile></o:MultiMedia>'
-    image = '<o:ImageObject ResourceID="7" Boundary="0 0 210 290" CTM="210 0 0 290 0 0"/>'
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("OFD.xml", root())
-        archive.writestr(
-            "Doc_0/Document.xml",
-            document(["P.xml", "Q.xml"], "<o:DocumentRes>R.xml</o:DocumentRes>"),
-        )
-        archive.writestr(
-            "Doc_0/R.xml",
-            f'<o:Res {NS} BaseLoc="Res"><o:MultiMedias>{media}</o:MultiMedias></o:Res>',
-        )
-        archive.writestr("Doc_0/Res/p.png", b"PNG")
-        archive.writestr("Doc_0/P.xml", page(text("正文", 10, 10), image))
-        archive.writestr("Doc_0/Q.xml", page(image))
-    assert list(ofd.image_pages(path, "x.ofd")) == [(2, b"PNG")]
+    red = pymupdf.Pixmap(pymupdf.csRGB, (0, 0, 8, 8), 0)
+    red.set_rect(red.irect, (255, 0, 0))
+    blue = (
+        '<o:PathObject Boundary="120 20 40 40" Fill="true" Stroke="false">'
+        '<o:FillColor Value="#0 #0 #ff"/><o:AbbreviatedData>S 0 0 L 40 0 Q 40 20 40 40 '
+        "B 30 40 10 40 0 40 C</o:AbbreviatedData></o:PathObject>"
+    )
+    parsed = read(
+        {
+            **annotated(text("批注", 0, 0)),
+            "Doc_0/Document.xml": document(
+                ["P.xml", "Q.xml", "E.xml"],
+                "<o:DocumentRes>R.xml</o:DocumentRes>",
+                "<o:Annotations>A.xml</o:Annotations>",
+            ),
+            "Doc_0/R.xml": f'<o:Res {NS} BaseLoc="Res"><o:MultiMedias>{media}</o:MultiMedias></o:Res>',
+            "Doc_0/Res/p.png": red.tobytes("png"),
+            "Doc_0/P.xml": page(IMAGE, blue),
+            "Doc_0/Q.xml": page(text("正文", 10, 10), IMAGE),
+            "Doc_0/E.xml": page(),
+        }
+    )
+    assert list(scanned) == [1]
+    assert [p.text for p in parsed.pages] == ["扫\n描\n批注\n批语", "正文", ""]
+    assert [p.ocr for p in parsed.pages] == [True, False, False]
+    assert [(e.kind, e.line_start, e.line_end) for e in parsed.pages[0].elements] == [
+        ("note", 3, 4)
+    ]
+    assert len(parsed.pages[0].boxes) == 4
+    found = [pixel(scanned[1], *place) for place in ((60, 60), (140, 30), (10, 10))]
+    assert found == [(255, 0, 0), (0, 0, 255), (255, 255, 255)]
+
+
+def test_a_picture_that_is_none_leaves_its_place_empty(read, scanned):
+    parsed = read({"Doc_0/P.xml": page(IMAGE, line(10, 10, 90, 90))})
+    assert parsed.pages[0].ocr
+    assert pixel(scanned[1], 25, 95) == (255, 255, 255)
 
 
 @pytest.mark.parametrize("part", ["OFD.xml", "Doc_0/Document.xml", "Doc_0/P.xml"])
