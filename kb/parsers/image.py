@@ -53,12 +53,13 @@ def _opened(path: Path, name: str) -> Iterator[Image]:
 
     # We look at every size ourselves, and say so in our own words.
     Image.MAX_IMAGE_PIXELS = None
-    try:
-        image = Image.open(path, formats=_FORMATS)
-    except Exception as error:  # a broken header may raise nearly anything
-        raise _damaged(error, name) from error
-    with image:
-        yield image
+    with path.open("rb") as file:
+        try:
+            image = Image.open(file, formats=_FORMATS)
+        except Exception as error:  # a broken header may raise nearly anything
+            raise _damaged(error, name) from error
+        with image:
+            yield image
 
 
 def _damaged(error: Exception, name: str) -> Refused:

@@ -22,6 +22,8 @@ _FEW: Final = 5
 """Lines that a column of running text has at least, on each side of its gutter."""
 _FILLED: Final = 0.7
 """Half of a text column's lines are at least this long, as a share of its width."""
+_WIDEST_GUTTER: Final = 0.25
+"""As a share of the narrower column."""
 _MOST_ACROSS: Final = 0.3
 """Lines over a gutter (titles, figures), as a share of those beside it."""
 
@@ -140,17 +142,30 @@ def _gutter(fragments: Sequence[Fragment]) -> float | None:
         across = sides.count(0)
         if across > _MOST_ACROSS * (len(sides) - across):
             continue
-        columns = [[f for f, s in zip(fragments, sides, strict=True) if s == w] for w in (-1, 1)]
-        if all(map(_is_running_text, columns)) and (best is None or across < best[0]):
+        left = [f for f, side in zip(fragments, sides, strict=True) if side < 0]
+        right = [f for f, side in zip(fragments, sides, strict=True) if side > 0]
+        if (best is None or across < best[0]) and _are_columns(left, right):
             best = across, place
     return best[1] if best else None
+
+
+def _are_columns(left: Sequence[Fragment], right: Sequence[Fragment]) -> bool:
+    """Two columns of running text near each other: cells keep more of a distance."""
+    if not (_is_running_text(left) and _is_running_text(right)):
+        return False
+    (a0, a1), (b0, b1) = _extent(left), _extent(right)
+    return b0 - a1 <= _WIDEST_GUTTER * min(a1 - a0, b1 - b0)
+
+
+def _extent(column: Sequence[Fragment]) -> tuple[float, float]:
+    return min(f.box[0] for f in column), max(f.box[2] for f in column)
 
 
 def _is_running_text(column: Sequence[Fragment]) -> bool:
     """Several lines below one another, most of them as wide as the column."""
     if len(column) < _FEW:
         return False
-    width = max(f.box[2] for f in column) - min(f.box[0] for f in column)
+    start, end = _extent(column)
     breaks = sum(not _shares_row(*pair) for pair in pairwise(sorted(column, key=_middle)))
-    filled = median(f.box[2] - f.box[0] for f in column) >= _FILLED * width
+    filled = median(f.box[2] - f.box[0] for f in column) >= _FILLED * (end - start)
     return filled and breaks >= _FEW - 1

@@ -6,18 +6,19 @@ from pathlib import Path
 import pytest
 
 from kb.parsers.sandbox import Sandbox
-from kb.ports import ParseLimits
+from kb.ports import OcrOptions, ParseLimits
 
 HERE = Path(__file__).resolve().parent
 SHARED = Path(os.environ.get("KB_SHARED", HERE.parents[2] / "shared"))
 TRAP_LIMITS = ParseLimits(wall_seconds=30, cpu_seconds=30, memory_mb=700, output_mb=1, file_mb=1)
 HURRIED = replace(TRAP_LIMITS, wall_seconds=1.25)
+SHORT_PAGES = OcrOptions(page_seconds=1.0)
 
 
 @pytest.fixture(scope="module")
 def sandbox():
-    """The parsers of the product, with generous limits."""
-    box = Sandbox(ParseLimits(wall_seconds=30, cpu_seconds=30))
+    """The parsers of the product, with generous limits and without OCR, which takes its time."""
+    box = Sandbox(ParseLimits(wall_seconds=30, cpu_seconds=30), OcrOptions("off"))
     yield box
     box.close()
 
@@ -40,7 +41,7 @@ def _trapped(way, limits):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(HERE))
         patch.setenv("KB_EMBED_API_KEY", "secret")
-        box = Sandbox(limits, extra=("trap_parser",), fork=way == "fork")
+        box = Sandbox(limits, SHORT_PAGES, extra=("trap_parser",), fork=way == "fork")
         yield box
         box.close()
 

@@ -14,7 +14,7 @@ import pytest
 from kb import messages
 from kb.errors import NotFound, ParseFailed, Refused
 from kb.parsers.sandbox import Sandbox
-from kb.ports import ParseLimits
+from kb.ports import OcrOptions, ParseLimits
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -36,8 +36,8 @@ def trap(trapped, write):
 def quick(hurried, write):
     """The same in a sandbox with little patience."""
 
-    def quick(order):
-        return hurried.parse(write("x.trap", order), "政策/x.trap")
+    def quick(order, on_progress=None):
+        return hurried.parse(write("x.trap", order), "政策/x.trap", on_progress)
 
     return quick
 
@@ -75,6 +75,21 @@ def test_a_hang_ends_at_the_wall_limit(quick):
         quick("hang")
     assert "政策/x.trap" in error.value.message
     assert "KB_PARSE_SECONDS" in error.value.hint
+
+
+def test_pages_under_ocr_have_their_own_time_and_are_told_as_they_come(quick):
+    told = []
+    parsed = quick("pages 3 0.6", told.append)
+    assert [(p.stage, p.done, p.total, p.name) for p in told] == [
+        ("ocr", done, 3, "政策/x.trap") for done in range(4)
+    ]
+    assert parsed.parser == "trap/3+ocr1"
+
+
+def test_a_page_that_takes_too_long_names_its_own_limit(quick):
+    with pytest.raises(ParseFailed, match="OCR") as error:
+        quick("pages 3 5")
+    assert "KB_OCR_SECONDS" in error.value.hint
 
 
 def test_busy_cpu_ends_as_well(quick):
@@ -273,3 +288,21 @@ def test_whether_a_document_is_read_again_is_known_without_a_process(trapped):
     assert not trapped.is_current("trap/2", "a/b.TRAP")
     with pytest.raises(Refused):
         Sandbox(ParseLimits()).is_current("trap/3", "x.trap")
+
+
+def test_a_change_of_ocr_reads_again_what_it_changes_and_nothing_else():
+    def current(mode, name="x.pdf"):
+        box = Sandbox(ParseLimits(), OcrOptions(mode))
+        id_ = box._registry.spec(name).id
+        marks = ("", "+ocr1", "+ocr1!", "-ocr")
+        return [mark for mark in marks if box.is_current(id_ + mark, name)]
+
+    assert current("auto") == ["", "+ocr1"]
+    assert current("off") == ["", "-ocr"]
+    assert current("force") == ["+ocr1!"]
+    assert current("force", "x.txt") == ["", "+ocr1"]
+
+
+def test_pages_that_wait_for_ocr_are_marked(trap):
+    assert trap("wait").parser == "trap/3-ocr"
+    assert trap("flood 1").parser == "trap/3"

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from kb.errors import NotFound, Refused
+from kb.parsers import session
 from kb.parsers.registry import ParserSpec
 from kb.types import Page, Parsed
 
@@ -91,6 +92,22 @@ def orphan(argument):
     time.sleep(600)
 
 
+def pages(argument):
+    """Say that so many pages are read by OCR, each in so many seconds."""
+    total, seconds = argument.split()
+    for done in range(int(total) + 1):
+        session.tell("ocr", done, int(total))
+        session.current().read += 1
+        time.sleep(float(seconds))
+    return "read"
+
+
+def wait(argument):
+    """Leave pages unread, as OCR is off."""
+    session.current().unread += 1
+    return "unread"
+
+
 def pid(argument):
     return f"{os.getppid()} {os.getpid()}"
 
@@ -114,6 +131,8 @@ TRAPS = {
         language,
         orphan,
         pid,
+        pages,
+        wait,
     )
 }
 SPEC = ParserSpec("trap", 3, (".trap",), "text/x-trap", "text", parse)
