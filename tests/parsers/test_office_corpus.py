@@ -1,18 +1,20 @@
 """Real workbooks, slides, OpenDocument and delimited text (../shared, if there)."""
 
 import csv
+import os
 import re
 import time
 import zipfile
 from collections import Counter
+from pathlib import Path
 
 import pytest
-from conftest import SHARED
 
 from kb.errors import Refused
 from kb.parsers.sandbox import Sandbox
 from kb.ports import ParseLimits
 
+SHARED = Path(os.environ.get("KB_SHARED", Path(__file__).resolve().parents[3] / "shared"))
 CORPUS = SHARED / "corpus"
 FORMATS = {"xlsx", "xlsx_bad", "xls", "ods", "csv", "pptx", "odt", "odt_bad"}
 
