@@ -69,6 +69,7 @@ class Body:
         self._fields: list[_Field] = []
         self._boxes: list[Any] = []
         self._drawn: list[str] = []
+        self._in_body = True
         self._cited: list[str] = []
         self._carry = ""
         self._depth = 0
@@ -288,15 +289,18 @@ class Body:
         return ""
 
     def _chart(self, element: Any) -> str:
-        root = self._package.related("chart", value(element, "id"))
-        return self._draw([] if root is None else [*chart_lines(root)])
+        return self._draw("chart", value(element, "id"), chart_lines)
 
     def _diagram(self, element: Any) -> str:
-        root = self._package.related("diagramData", value(element, "dm"))
-        return self._draw([] if root is None else [*diagram_lines(root)])
+        return self._draw("diagramData", value(element, "dm"), diagram_lines)
 
-    def _draw(self, lines: list[str]) -> str:
-        """Put the lines of a drawing aside; one that says nothing is counted as left out."""
+    def _draw(self, role: str, ref: str, read: Callable[[Any], Iterator[str]]) -> str:
+        """Put the lines of a drawing aside; one that says nothing is counted as left out.
+
+        `ref` is a relation of the body alone: a header's drawings are counted too.
+        """
+        root = self._package.related(role, ref) if self._in_body else None
+        lines = [] if root is None else [*read(root)]
         self._drawn += lines
         self._left_out["drawings"] += not lines
         return ""
@@ -336,6 +340,8 @@ class Body:
     def _plain_lines(self, root: Any) -> list[str]:
         """The lines of a story of its own: a note, a header, a footer."""
         counters, self._counters = self._counters, self._numbering.counters()
+        self._in_body = False
         lines = [item.text.strip() for item in self._blocks(root) if isinstance(item, TextLine)]
         self._counters = counters
+        self._in_body = True
         return [line for line in lines if line]

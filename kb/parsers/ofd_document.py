@@ -62,6 +62,7 @@ class Document:
         self._common = child(self._root, "CommonData")
         self._entries = list(_named(child(self._root, "Pages"), "Page"))
         self._units = dict(self._read_units())
+        self._media: dict[str, str] | None = None
         self._templates: dict[str, Any] = {}
         self._annotations = dict(self._read_annotations())
         self._count_signatures(_text(body, "Signatures"))
@@ -77,7 +78,9 @@ class Document:
 
     def image(self, resource: str) -> bytes:
         """The bytes of an image resource; empty when it is not there."""
-        part = self._media().get(resource, "")
+        if self._media is None:
+            self._media = self._read_media()
+        part = self._media.get(resource, "")
         return self._package.data(part) if part else b""
 
     # Pages
@@ -160,7 +163,7 @@ class Document:
         for root, _, _ in self._resources(page, self._part, "PageRes"):
             yield from _units(root)
 
-    def _media(self) -> dict[str, str]:
+    def _read_media(self) -> dict[str, str]:
         """Part names of the media by their id."""
         found = {}
         for root, part, folder in self._resources(
