@@ -15,9 +15,13 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from kb.text import split_lines
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
+
+    from kb.types import Page
 
 _RUN: Final = 12
 _LONG_LINE: Final = 24
@@ -25,7 +29,7 @@ _LONG_LINE: Final = 24
 of a PDF's page, a line of a Word file."""
 _VARIED: Final = 4
 """Different characters in a run, so that rows of dots are none."""
-_MARKER: Final = re.compile(r"\s*(?:\W|[\w.]{1,7}[.)])\s+")
+_MARKER: Final = re.compile(r"^\s*(?:\W|[\w.]{1,7}[.)])\s+")
 """An automatic number of Word, which is in no `w:t`."""
 _STEP: Final = 4
 """Characters of a run whose place is compared, where it is unique on both sides."""
@@ -45,20 +49,25 @@ class Difference:
     lost: tuple[tuple[str, int], ...]
 
 
-def compare_pdf(file: str, path: Path, ours: Sequence[str]) -> Difference:
+def compare_pdf(file: str, path: Path, pages: Sequence[Page]) -> Difference:
     """Our pages of the PDF at `path` against pdfium's, page by page if they are as many."""
-    theirs = pdfium_texts(path)
+    ours, theirs = [page.text for page in pages], pdfium_texts(path)
     if len(ours) != len(theirs):
         ours, theirs = ["\n".join(ours)], ["\n".join(theirs)]
     pairs = [(_plain(mine), _plain(other)) for mine, other in zip(ours, theirs, strict=True)]
     return _difference(file, pairs, sum(_doubled_runs(mine, other) for mine, other in pairs))
 
 
-def compare_word(file: str, path: Path, ours: Sequence[str]) -> Difference:
-    """Our text of the Word file at `path` against its body; notes and headers are no doubles."""
-    text = "\n".join(ours)
+def compare_word(file: str, path: Path, pages: Sequence[Page]) -> Difference:
+    """Our text of the Word file at `path` against its body.
+
+    Notes are no doubles, nor are headers and footers, which are shown where they change.
+    """
+    lines = [(page, n, line) for page in pages for n, line in enumerate(split_lines(page.text), 1)]
+    text = "\n".join(line for _, _, line in lines)
+    body = [line for page, n, line in lines if n not in page.noise]
     pair = (_plain(text), _plain(word_text(path, "word/document.xml")))
-    return _difference(file, [pair], _doubled_lines(text, _plain(word_text(path, "word/"))))
+    return _difference(file, [pair], _doubled_lines(body, _plain(word_text(path, "word/"))))
 
 
 def pdfium_texts(path: Path) -> list[str]:
@@ -121,9 +130,9 @@ def _doubled_runs(ours: str, theirs: str) -> int:
     return min(often, (Counter(ours) - Counter(theirs)).total())
 
 
-def _doubled_lines(ours: str, theirs: str) -> int:
+def _doubled_lines(ours: Sequence[str], theirs: str) -> int:
     """Characters in lines that both have, and we more often."""
-    lines = Counter(_plain(_MARKER.sub("", line, count=1)) for line in ours.split("\n"))
+    lines = Counter(_plain(_MARKER.sub("", line, count=1)) for line in ours)
     return sum(
         len(line) * max(0, count - theirs.count(line))
         for line, count in lines.items()

@@ -107,7 +107,7 @@ def check_text(folder: Path, outcomes: Iterable[Outcome]) -> Iterator[Difference
         parsed = _parsed(sandbox, folder, row) if row.suffix in {".pdf", ".docx"} else None
         if parsed:
             compare = compare_pdf if row.suffix == ".pdf" else compare_word
-            yield compare(row.file, folder / row.file, [page.text for page in parsed.pages])
+            yield compare(row.file, folder / row.file, parsed.pages)
     sandbox.close()
 
 
@@ -146,7 +146,7 @@ def _bare(path: Path) -> None:
 def _sandbox(*, ocr: bool) -> Sandbox:
     settings = Settings() if ocr else Settings(ocr="off")
     limits = ParseLimits(wall_seconds=settings.parse_seconds, cpu_seconds=settings.parse_seconds)
-    return Sandbox(limits, settings.ocr_options())
+    return Sandbox(limits, settings.ocr_options)
 
 
 def _parsed(sandbox: Sandbox, folder: Path, row: Row) -> Parsed | None:
