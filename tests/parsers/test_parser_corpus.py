@@ -1,8 +1,6 @@
 """Real documents: pages, phrases and refusals as people verified them (../shared, if there)."""
 
-import csv
 import os
-import re
 import time
 import zipfile
 from collections import Counter
@@ -11,45 +9,29 @@ from pathlib import Path
 import pymupdf
 import pytest
 
+from bench.corpus import load, read
 from kb.errors import KbError, Refused
 from kb.noise import mark_noise
 from kb.parsers.sandbox import Sandbox
-from kb.ports import ParseLimits
+from kb.ports import OcrOptions, ParseLimits
 
 SHARED = Path(os.environ.get("KB_SHARED", Path(__file__).resolve().parents[3] / "shared"))
 CORPUS = SHARED / "corpus"
-FORMATS = {".pdf", ".docx", ".ofd", ".txt", ".md"}
 
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the shared corpus is not here")
 
-
-def rows():
-    manifest = CORPUS / "MANIFEST.tsv"
-    if not manifest.is_file():
-        return []
-    with manifest.open(encoding="utf-8", newline="") as file:
-        return [
-            row
-            for row in csv.DictReader(file, delimiter="\t")
-            if Path(row["file"]).suffix in FORMATS
-        ]
+ROWS = load(CORPUS)
+READABLE = [
+    row.file for row in ROWS if not (row.must_be_refused or row.may_be_refused or row.is_scan)
+]
 
 
-def is_readable(row):
-    """Neither broken nor a scan, which waits for OCR."""
-    if row["format"] == "ofd" and "no common text" in row["verified"]:
-        return False
-    return "error expected" not in row["verified"] and not row["phrase_1"].startswith("[OCR]")
-
-
-def ids(row):
-    return row["file"]
-
-
-# Strict OOXML breaks python-docx, on which the manifest's verdict rests; we read it.
-READ_ANYWAY = {"docx_bad/strict_ooxml.docx"}
-READABLE = [row for row in rows() if is_readable(row)]
-REFUSED = [row for row in rows() if not is_readable(row) and row["file"] not in READ_ANYWAY]
+@pytest.fixture(scope="module")
+def sandbox():
+    """Without OCR: reading scans takes minutes."""
+    box = Sandbox(ParseLimits(wall_seconds=30, cpu_seconds=30), OcrOptions(mode="off"))
+    yield box
+    box.close()
 
 
 @pytest.fixture(scope="module")
@@ -68,26 +50,9 @@ def squeezed(text):
     return "".join(text.split())
 
 
-@pytest.mark.parametrize("row", READABLE, ids=ids)
-def test_pages_and_phrases_are_right(parse, row):
-    parsed = parse(row["file"])
-    if row["pages_or_units"]:
-        assert len(parsed.pages) == int(row["pages_or_units"])
-    # A cell border may fall into a phrase: it is what tells cells apart, not text.
-    shown = " ".join(page.text for page in parsed.pages)
-    # Automatic numbers of Word were not seen by the tools that agreed.
-    bare = re.sub(r"(?:•|\b\w{1,3}[.)]) ", "", shown) if row["format"] == "docx" else shown
-    texts = [squeezed(text).replace("|", "") for text in (shown, bare)]
-    for phrase in (row["phrase_1"], row["phrase_2"]):
-        assert any(squeezed(phrase or "").replace("|", "") in text for text in texts)
-
-
-@pytest.mark.parametrize("row", REFUSED, ids=ids)
-def test_a_bad_file_is_refused_with_its_reason(sandbox, row):
-    with pytest.raises(Refused) as error:
-        sandbox.parse(CORPUS / row["file"], row["file"])
-    assert row["file"] in error.value.message
-    assert error.value.hint
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.file)
+def test_every_file_is_read_as_people_read_it_or_refused(sandbox, row):
+    assert read(sandbox, CORPUS, row, ocr=False).missed == ()
 
 
 def test_strict_ooxml_is_read(parse):
@@ -149,9 +114,7 @@ def test_a_row_is_a_line(parse, name, row):
     assert row in [line for page in pages for line in page.text.split("\n")]
 
 
-@pytest.mark.parametrize(
-    "name", sorted(row["file"] for row in READABLE if row["file"].endswith(".pdf"))
-)
+@pytest.mark.parametrize("name", [file for file in READABLE if file.endswith(".pdf")])
 def test_no_character_of_a_pdf_is_lost_or_doubled(parse, name):
     """Against MuPDF's own plain text; `|` stands between our cells."""
     shown = Counter(squeezed("".join(page.text for page in parse(name).pages)))
@@ -164,9 +127,7 @@ def test_no_character_of_a_pdf_is_lost_or_doubled(parse, name):
     assert [char for char in lost if char.isprintable() and char != "\ufffd"] == []
 
 
-@pytest.mark.parametrize(
-    "name", sorted(row["file"] for row in READABLE if row["file"].endswith(".docx"))
-)
+@pytest.mark.parametrize("name", [file for file in READABLE if file.endswith(".docx")])
 def test_no_text_of_a_docx_is_lost(parse, name):
     """Every w:t outside deletions, fallbacks and field codes, by characters."""
     from lxml import etree
