@@ -56,14 +56,15 @@ class _Readable:
 
 
 def mark_headings(pages: Sequence[Page]) -> tuple[Page, ...]:
-    """`pages` with heading elements, where the document has none of its own.
+    """`pages` with heading elements, where the document has none of its own but a title.
 
     Sheets and slides are left alone: rows and bullets are numbered for other reasons.
     """
-    known = any(element.kind == "heading" for page in pages for element in page.elements)
-    if known or any(page.kind in {"sheet", "slide"} for page in pages):
+    known = [element for page in pages for element in page.elements if element.kind == "heading"]
+    if len(known) > 1 or any(page.kind in {"sheet", "slide"} for page in pages):
         return tuple(pages)
-    found = _headings(list(_readable(pages)))
+    above = known[0].level if known else 0
+    found = _headings(list(_readable(pages)), above)
     return tuple(_marked(page, found.get(page.number, [])) for page in pages)
 
 
@@ -88,8 +89,8 @@ def _readable(pages: Sequence[Page]) -> Iterator[_Readable]:
                 yield _Readable(page.number, number, text, number not in taken)
 
 
-def _headings(lines: Sequence[_Readable]) -> dict[int, list[Element]]:
-    """Heading elements by page number."""
+def _headings(lines: Sequence[_Readable], above: int) -> dict[int, list[Element]]:
+    """Heading elements by page number, their levels below level `above`."""
     width = _line_width(lines)
     candidates = []
     for at, line in enumerate(lines):
@@ -97,7 +98,9 @@ def _headings(lines: Sequence[_Readable]) -> dict[int, list[Element]]:
         if mark and not _continues(lines, at, width, mark) and not _wraps(lines, at, width, mark):
             candidates.append(_Candidate(line.page, line.line, at, mark))
     kept = _with_text(_counting(_outside_contents(candidates, lines)), len(lines))
-    levels = {rank: level for level, rank in enumerate(sorted({one.rank for one in kept}), 1)}
+    levels = {
+        rank: level for level, rank in enumerate(sorted({one.rank for one in kept}), above + 1)
+    }
     result: dict[int, list[Element]] = defaultdict(list)
     for one in kept:
         result[one.page].append(Element("heading", one.line, one.line, levels[one.rank]))

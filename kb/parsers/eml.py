@@ -9,7 +9,7 @@ from __future__ import annotations
 import email
 import email.policy
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from email.errors import MessageError
 from email.message import EmailMessage
 from pathlib import Path
@@ -79,22 +79,46 @@ def _header(message: EmailMessage, field: str) -> str:
 
 def _body(message: EmailMessage, name: str) -> tuple[list[FlowLine], str, tuple[str, ...]]:
     """The lines of the mail's own text, its encoding, and what must be said of it."""
-    part = _text_part(message)
-    decoded = _text(part) if part is not None else None
-    if part is None or decoded is None:
-        return [], "", (tr("web.warn_no_body"),)
+    lines: list[FlowLine] = []
+    encodings: dict[str, None] = {}
+    warnings: dict[str, None] = {}
+    for part in _texts(message):
+        decoded = _text(part)
+        if decoded is None or not decoded.text.strip():
+            continue
+        encodings[decoded.encoding] = None
+        warnings.update(dict.fromkeys(decoded.warnings))
+        lines += _lines(part, decoded, name, warnings)
+    said = tuple(warnings) if lines else (tr("web.warn_no_body"),)
+    return lines, "+".join(encodings), said
+
+
+def _lines(
+    part: EmailMessage, decoded: Decoded, name: str, warnings: dict[str, None]
+) -> Iterable[FlowLine]:
     if part.get_content_subtype() == "html":
         page = html.read(decoded.text, name, whole=True)
-        return list(page.lines), decoded.encoding, (*decoded.warnings, *page.warnings)
+        warnings.update(dict.fromkeys(page.warnings))
+        return page.lines
     text = normalize_newlines(decoded.text).replace("\f", "\n").strip("\n")
-    return [FlowLine(line) for line in split_lines(text)], decoded.encoding, decoded.warnings
+    return [FlowLine(line) for line in split_lines(text)]
 
 
-def _text_part(message: EmailMessage) -> EmailMessage | None:
-    """The part that is the mail's text: plain before HTML; an attached text is none."""
-    texts = [part for part in _inline(message) if part.get_content_maintype() == "text"]
-    plain = [part for part in texts if part.get_content_subtype() != "html" and _has_text(part)]
-    return next(iter([*plain, *texts]), None)
+def _texts(message: EmailMessage) -> list[EmailMessage]:
+    """The text parts that show in the mail itself: of alternatives the plainest that says a thing.
+
+    Attached files and mails are not entered.
+    """
+    if _is_attached(message):
+        return []
+    if not message.is_multipart():
+        return [message] if message.get_content_maintype() == "text" else []
+    found = [_texts(part) for part in cast("list[EmailMessage]", message.get_payload())]
+    if message.get_content_subtype() != "alternative":
+        return [part for parts in found for part in parts]
+    said = [parts for parts in found if any(_has_text(part) for part in parts)]
+    plain = [parts for parts in said if all(p.get_content_subtype() != "html" for p in parts)]
+    return next(iter([*plain, *said]), [])
 
 
 def _has_text(part: EmailMessage) -> bool:
@@ -106,17 +130,6 @@ def _text(part: EmailMessage) -> Decoded | None:
     payload = part.get_payload(decode=True)
     data = payload if isinstance(payload, bytes) else b""
     return decode(data, part.get_content_charset() or html.declared_encoding(data))
-
-
-def _inline(message: EmailMessage) -> Iterator[EmailMessage]:
-    """The parts that show in the mail itself, not going into attached mails."""
-    if _is_attached(message):
-        return
-    if not message.is_multipart():
-        yield message
-        return
-    for part in cast("list[EmailMessage]", message.get_payload()):
-        yield from _inline(part)
 
 
 def _attachments(message: EmailMessage) -> Iterator[str]:

@@ -121,8 +121,17 @@ def test_running_headers_and_tables_are_left_alone():
 
 
 def test_a_document_with_headings_of_its_own_keeps_them():
-    own = page("标题", "第一章　总则", BODY, elements=(Element("heading", 1, 1, 1),))
+    marks = (Element("heading", 1, 1, 1), Element("heading", 2, 2, 2))
+    own = page("标题", "范围", "第一章　总则", BODY, elements=marks)
     assert mark_headings([own]) == (own,)
+
+
+def test_a_title_alone_stands_above_what_is_found():
+    one = page(
+        "数据条例", "第一章　总则", f"第一条　{BODY}", elements=(Element("heading", 1, 1, 1),)
+    )
+    assert [level for level, _ in headings(one)] == [1, 2, 3]
+    assert mark_headings(mark_headings([one])) == mark_headings([one])
 
 
 @pytest.mark.parametrize("kind", ["sheet", "slide"])

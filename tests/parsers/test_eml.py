@@ -67,6 +67,15 @@ def test_attachments_are_named_with_their_size_and_a_warning(read, mail):
     assert any("2" in warning for warning in parsed.warnings)
 
 
+def test_every_text_part_that_is_no_alternative_is_shown(read):
+    raw = (
+        "From: a@b.cn\nContent-Type: multipart/mixed; boundary=x\n\n"
+        "--x\nContent-Type: text/plain; charset=utf-8\n\n上文\n"
+        "--x\nContent-Type: text/html; charset=utf-8\n\n<p>下文\n--x--\n"
+    )
+    assert lines(read(raw.encode("utf-8")))[-2:] == ["上文", "下文"]
+
+
 def test_an_attached_mail_is_named_not_opened(read, mail):
     outer = EmailMessage()
     outer["From"] = "a@example.com"
