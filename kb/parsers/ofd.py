@@ -26,6 +26,7 @@ from kb.parsers.ofd_text import Run
 from kb.parsers.pdf_lines import Line
 from kb.parsers.pdf_page import UNMAPPED
 from kb.parsers.registry import ParserSpec
+from kb.text import split_lines
 from kb.types import Element, Page, Parsed
 
 _NAMED: Final = 20
@@ -47,8 +48,8 @@ class _Report:
 def parse(path: Path, name: str) -> Parsed:
     """Physical pages of all documents in the file, in declared order, with a box for every line.
 
-    Pages of pictures or drawings without text are read by OCR. Raises Refused: damaged, no pages,
-    or no text at all.
+    Pages whose text is pictures or drawings, or says nothing, are read by OCR. Raises Refused:
+    damaged, no pages, or no text at all.
     """
     found, report = Found(), _Report()
     pages: list[Page] = []
@@ -70,33 +71,41 @@ def parse(path: Path, name: str) -> Parsed:
 
 
 def _draw(document: Document, index: int) -> Picture | None:
-    return draw(document.page(index), document.image)
+    return draw(document.page(index), document.data)
+
+
+def _needs_ocr(page: Page, content: PageContent) -> bool:
+    """Whether a page shows something, but its text says nothing, or is to be read again."""
+    shows = bool(content.content.drawn or content.content.runs)
+    return shows and (ocr.is_forced() or _first_note(page) == 1 or _is_garbled(page.text))
 
 
 def _with_scan(page: Page, scans: Scans) -> Page:
-    """The page with what OCR read on it, before its annotations."""
+    """The page with what OCR read on it in place of its own text; its annotations stay."""
     scan = scans.pages.get(page.number)
     if scan is None:
         return page
-    shift = scan.text.count("\n") + 1
-    elements = [
-        replace(e, line_start=e.line_start + shift, line_end=e.line_end + shift)
-        for e in page.elements
-    ]
+    kept = _first_note(page) - 1
+    notes = split_lines(page.text)[kept:] if page.text else []
+    shift = scan.text.count("\n") + 1 - kept
     return replace(
         page,
-        text=f"{scan.text}\n{page.text}" if page.text else scan.text,
-        boxes=(*scan.boxes, *page.boxes),
-        elements=tuple(elements),
-        noise=tuple(line + shift for line in page.noise),
+        text="\n".join([scan.text, *notes]),
+        boxes=(*scan.boxes, *page.boxes[kept:]),
+        elements=tuple(
+            replace(e, line_start=e.line_start + shift, line_end=e.line_end + shift)
+            for e in page.elements
+            if e.kind == "note"
+        ),
+        noise=tuple(line + shift for line in page.noise if line > kept),
         ocr=True,
     )
 
 
-def _needs_ocr(page: Page, content: PageContent) -> bool:
-    """Whether a page shows something, but at most its annotations say anything."""
-    notes = page.elements and page.elements[0].kind == "note" and page.elements[0].line_start == 1
-    return bool(content.content.drawn) and (not page.text or bool(notes))
+def _first_note(page: Page) -> int:
+    """The line where annotations begin; 1 when there is nothing else."""
+    notes = (element.line_start for element in page.elements if element.kind == "note")
+    return next(notes, len(split_lines(page.text)) + 1 if page.text else 1)
 
 
 def _page(number: int, content: PageContent, report: _Report) -> Page:
@@ -201,7 +210,7 @@ def _page_warnings(pages: Sequence[Page], report: _Report, scans: Scans) -> Iter
         ("parse.warn_page_failed", report.failed),
         ("parse.warn_page_damaged", report.damaged),
         ("ocr.warn_blank", [p.number for p in pages if not p.text and p.number not in told]),
-        ("parse.warn_garbled", [p.number for p in pages if _is_garbled(p.text)]),
+        ("parse.warn_garbled", [p.number for p in pages if not p.ocr and _is_garbled(p.text)]),
     )
     yield from (tr(key, pages=_listed(numbers)) for key, numbers in found if numbers)
     if report.nameless:

@@ -16,6 +16,8 @@ from kb.parsers.ofd_geometry import placed, rectangle
 from kb.parsers.ofd_package import Package
 
 _A4: Final = (210.0, 297.0)
+_FILES: Final = {"MultiMedia": "MediaFile", "Font": "FontFile"}
+"""Resources that are files, and the elements that say where."""
 _TILES: Final = 3
 """An annotation that says the same thing this often is a watermark, whatever it calls itself."""
 
@@ -62,7 +64,7 @@ class Document:
         self._common = child(self._root, "CommonData")
         self._entries = list(_named(child(self._root, "Pages"), "Page"))
         self._units = dict(self._read_units())
-        self._media: dict[str, str] | None = None
+        self._files: dict[str, str] | None = None
         self._templates: dict[str, Any] = {}
         self._annotations = dict(self._read_annotations())
         self._count_signatures(_text(body, "Signatures"))
@@ -76,11 +78,11 @@ class Document:
         """The page of that 0-based place, read again."""
         return self._page(self._entries[index])
 
-    def image(self, resource: str) -> bytes:
-        """The bytes of an image resource; empty when it is not there."""
-        if self._media is None:
-            self._media = self._read_media()
-        part = self._media.get(resource, "")
+    def data(self, resource: str) -> bytes:
+        """The bytes of an image or an embedded font; empty when it is not there."""
+        if self._files is None:
+            self._files = dict(self._read_files())
+        part = self._files.get(resource, "")
         return self._package.data(part) if part else b""
 
     # Pages
@@ -163,19 +165,17 @@ class Document:
         for root, _, _ in self._resources(page, self._part, "PageRes"):
             yield from _units(root)
 
-    def _read_media(self) -> dict[str, str]:
-        """Part names of the media by their id."""
-        found = {}
+    def _read_files(self) -> Iterator[tuple[str, str]]:
+        """Part names of media and fonts by their id."""
         for root, part, folder in self._resources(
             self._common, self._part, "PublicRes", "DocumentRes"
         ):
-            for medium in _named(child(root, "MultiMedias"), "MultiMedia"):
-                location = _text(medium, "MediaFile")
-                places = (f"{folder.rstrip('/')}/{location}" if folder else location, location)
-                found[medium.get("ID", "")] = next(
-                    filter(None, (self._package.find(place, part) for place in places)), ""
-                )
-        return found
+            for item in root.iter():
+                location = _text(item, _FILES.get(local(item), ""))
+                if location:
+                    places = (f"{folder.rstrip('/')}/{location}" if folder else location, location)
+                    there = (self._package.find(place, part) for place in places)
+                    yield item.get("ID", ""), next(filter(None, there), "")
 
     # Beside the pages
 

@@ -1,4 +1,7 @@
-"""Pictures and paths of an OFD page as an image, for OCR. Text is not drawn: it is read."""
+"""An OFD page as an image, for OCR: its pictures, its paths, and its text in its own fonts.
+
+Not a viewer: clips, gradients and turned text are not drawn, and a missing font is replaced.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +14,23 @@ from kb.parsers.ocr import Picture
 from kb.parsers.ofd_content import Image, Shape
 from kb.parsers.ofd_document import PageContent
 from kb.parsers.ofd_geometry import POINTS, Matrix, Point, apply, commands
+from kb.parsers.ofd_text import DESCENT
 from kb.parsers.pdf_page import mupdf
 
+_SMALLEST: Final = 1.0
 _MOST_STEPS: Final = 100_000
 """Of all paths of a page: text as outlines takes some forty for each of its 2,000 signs."""
 
 
-def draw(page: PageContent, image: Callable[[str], bytes]) -> Picture | None:
-    """The page on white, None when it is of one colour; `image` gives the bytes of a resource."""
+def draw(page: PageContent, data: Callable[[str], bytes]) -> Picture | None:
+    """The page on white, None when it is of one colour; `data` gives the bytes of a resource."""
     pymupdf = mupdf()
     width, height = page.width * POINTS, page.height * POINTS
     scale = ocr.scale_for(width, height)
     with pymupdf.open() as doc:
         sheet = doc.new_page(width=width, height=height)
-        _fill(sheet, page, image)
+        _fill(sheet, page, data)
+        _write(sheet, page, data)
         zoom = pymupdf.Matrix(scale, scale)
         pixmap = sheet.get_pixmap(matrix=zoom, colorspace=pymupdf.csRGB, alpha=False)
     if pixmap.is_unicolor:
@@ -32,7 +38,7 @@ def draw(page: PageContent, image: Callable[[str], bytes]) -> Picture | None:
     return Picture(pixmap.samples, pixmap.width, pixmap.height, scale)
 
 
-def _fill(sheet: Any, page: PageContent, image: Callable[[str], bytes]) -> None:
+def _fill(sheet: Any, page: PageContent, data: Callable[[str], bytes]) -> None:
     """Everything in its order; what lies next to one another is written at once."""
     shape = sheet.new_shape()
     room = _MOST_STEPS
@@ -42,7 +48,7 @@ def _fill(sheet: Any, page: PageContent, image: Callable[[str], bytes]) -> None:
             continue
         shape.commit()
         shape = sheet.new_shape()
-        _picture(sheet, item, image(item.resource))
+        _picture(sheet, item, data(item.resource))
     shape.commit()
 
 
@@ -87,3 +93,33 @@ def _step(shape: Any, command: str, at: Point, ends: list[Point]) -> None:
 def _placed(matrix: Matrix, point: Point) -> Point:
     x, y = apply(matrix, point)
     return x * POINTS, y * POINTS
+
+
+def _write(sheet: Any, page: PageContent, data: Callable[[str], bytes]) -> None:
+    """Every character where it stands; a code without a letter still has its glyph in the font.
+
+    One by one: a TextWriter would move neighbours by widths that subset fonts state wrongly.
+    """
+    shape = sheet.new_shape()
+    fonts: dict[str, str] = {}
+    for run in page.content.runs:
+        if run.font not in fonts:
+            fonts[run.font] = _font(sheet, f"F{len(fonts)}", data(run.font))
+        name = fonts[run.font]
+        for glyph in run.glyphs:
+            x0, y0, _, y1 = (side * POINTS for side in glyph.box)
+            if glyph.text.strip() and y1 - y0 >= _SMALLEST:
+                base = y1 - DESCENT * (y1 - y0)
+                shape.insert_text((x0, base), glyph.text, fontsize=y1 - y0, fontname=name)
+    shape.commit()
+
+
+def _font(sheet: Any, name: str, data: bytes) -> str:
+    """The name of an embedded font on the page, or of MuPDF's own for Chinese."""
+    try:
+        if data:
+            sheet.insert_font(fontname=name, fontbuffer=data)
+            return name
+    except (RuntimeError, ValueError):
+        pass
+    return "china-s"

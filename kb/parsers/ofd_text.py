@@ -14,7 +14,7 @@ from kb.parsers.ofd_geometry import Matrix, Point, apply, around, corners, delta
 from kb.types import Box
 
 _ASCENT: Final = 0.88
-_DESCENT: Final = 0.12
+DESCENT: Final = 0.12
 """Of the type size, above and below the base line: good for nearly all fonts in use."""
 _SIZE: Final = 3.5
 """Millimetres, where a text object forgets to say (五号, 10.5 pt, is 3.7)."""
@@ -42,11 +42,12 @@ class Glyph(NamedTuple):
 class Run(NamedTuple):
     """Characters in a row. `step` is the direction on the page, length 1, that they go in.
 
-    `follows`: the same code had characters before them, elsewhere.
+    `font` is the id of their font. `follows`: the same code had characters before them, elsewhere.
     """
 
     glyphs: list[Glyph]
     step: Point
+    font: str = ""
     follows: bool = False
 
     @property
@@ -83,6 +84,7 @@ class _Code:
         self._size = abs(number(element.get("Size"), _SIZE)) or _SIZE
         self._stretch = abs(number(element.get("HScale"), 1.0)) or 1.0
         self._down = element.get("ReadDirection") in {"90", "270"}
+        self._font = element.get("Font", "")
         self._text = _text(code)
         self._steps = self._read_steps(code, _slots(element, len(self._text)))
         self._places = [start]
@@ -98,7 +100,8 @@ class _Code:
                 continue
             glyphs = [self._glyph(i, matrix) for i in range(start, end)]
             spaced = [*map(self._spaced, range(start, end - 1), glyphs), glyphs[-1]]
-            yield Run(spaced, _unit(direct(matrix, self._axis(start, end))), start > 0)
+            step = _unit(direct(matrix, self._axis(start, end)))
+            yield Run(spaced, step, self._font, follows=start > 0)
             start = end
 
     def _read_steps(self, code: Any, slots: Sequence[int]) -> list[Point]:
@@ -158,7 +161,7 @@ class _Code:
     def _glyph(self, i: int, matrix: Matrix) -> Glyph:
         x, y = self._places[i]
         width, size = self._drawn_width(i), self._size
-        box = (x, y - _ASCENT * size, x + width, y + _DESCENT * size)
+        box = (x, y - _ASCENT * size, x + width, y + DESCENT * size)
         return Glyph(self._text[i], around([apply(matrix, corner) for corner in corners(box)]))
 
 

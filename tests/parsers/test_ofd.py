@@ -408,6 +408,39 @@ def test_pictures_and_drawings_go_to_ocr_and_annotations_stay(read, scanned):
     assert found == [(255, 0, 0), (0, 0, 255), (255, 255, 255)]
 
 
+def test_garbled_text_is_drawn_in_its_own_font_and_read(read, scanned):
+    font = '<o:Font ID="9"><o:FontFile>f.ttf</o:FontFile></o:Font>'
+    parsed = read(
+        {
+            **annotated(text("批注", 0, 0)),
+            "Doc_0/Document.xml": document(
+                ["P.xml", "Q.xml"],
+                "<o:PublicRes>R.xml</o:PublicRes>",
+                "<o:Annotations>A.xml</o:Annotations>",
+            ),
+            "Doc_0/R.xml": f"<o:Res {NS}><o:Fonts>{font}</o:Fonts></o:Res>",
+            "Doc_0/f.ttf": pymupdf.Font("helv").buffer,
+            "Doc_0/P.xml": page(text("H\ue000\ue001", 10, 10, Font="9")),
+            "Doc_0/Q.xml": page(text("正文" * 20 + "\ue000", 10, 10)),
+        }
+    )
+    assert list(scanned) == [1]
+    assert [p.text for p in parsed.pages][0] == "扫\n描\n批注\n批语"
+    assert not any("乱码" in warning for warning in parsed.warnings)
+    picture = scanned[1]
+    dark = [i for i in range(0, len(picture.samples), 3) if picture.samples[i] < 100]
+    columns = sorted(i // 3 % picture.width / picture.scale / POINTS for i in dark)
+    assert columns[0] > 10
+    assert columns[-1] < 22
+
+
+def test_every_page_is_drawn_where_ocr_is_forced(read, scanned, monkeypatch):
+    monkeypatch.setattr(ofd.ocr, "is_forced", lambda: True)
+    parsed = read({"Doc_0/P.xml": page(text("正文", 10, 10))})
+    assert scanned[1] is not None
+    assert parsed.pages[0].text == "扫\n描"
+
+
 def test_a_picture_that_is_none_leaves_its_place_empty(read, scanned):
     parsed = read({"Doc_0/P.xml": page(IMAGE, line(10, 10, 90, 90))})
     assert parsed.pages[0].ocr
