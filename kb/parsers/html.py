@@ -141,7 +141,8 @@ def _main(root: Node) -> Node | None:
         if (node.tag == "main" or node.get("role") == "main") and not html_tree.is_hidden(node)
     ]
     if not mains:
-        mains = [node for node in root.iter("article") if not any(node.iterancestors("article"))]
+        articles = root.iter("article")
+        mains = [one for one in articles if next(one.iterancestors("article"), None) is None]
     return mains[0] if len(mains) == 1 else None
 
 

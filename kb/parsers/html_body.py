@@ -226,6 +226,8 @@ class Body:
             self._part(caption)
         flat: list[html_table.Row] = []
         for row in found:
+            if self._hides(row):
+                continue
             if html_table.is_layout(row):
                 self._rows(flat)
                 self._cells(row)
@@ -252,13 +254,22 @@ class Body:
 
     def _cell(self, cell: Element) -> str:
         """The text of a cell on one line."""
-        if not self._show_hidden and any(map(html_tree.is_hidden, (cell, cell.getparent()))):
+        if not self._show_hidden and html_tree.is_hidden(cell):
             self.hidden += html_tree.text_length(cell)
             return ""
         inner = Body(show_hidden=self._show_hidden)
         lines = inner.read(cell)
         self.hidden += inner.hidden
         return " ".join(line.text.strip() for line in lines).strip()
+
+    def _hides(self, row: html_table.Row) -> bool:
+        """Whether the page hides the row, or the part of the table that it is in."""
+        parent = row.cells[0].getparent()
+        hidden = not self._show_hidden and any(
+            html_tree.is_hidden(part) for part in (parent, parent.getparent())
+        )
+        self.hidden += html_tree.text_length(parent) if hidden else 0
+        return hidden
 
     def _cells(self, row: html_table.Row) -> None:
         """The cells of a row as blocks, one after the other."""

@@ -20,6 +20,8 @@ _MOST_ROWS: Final = 65_534
 _LONG_ROW: Final = 2_000
 """A row of more characters is the layout of a page, not a row of a table."""
 _PARTS: Final = frozenset({"thead", "tbody", "tfoot", "tr", "form", "colgroup", "col"})
+_UNREAD: Final = frozenset({"script", "style"})
+_OF_TABLE: Final = _PARTS | _UNREAD | {"caption"}
 
 
 @dataclass(slots=True)
@@ -54,7 +56,7 @@ def rows(table: Element) -> list[Row] | None:
                 if node.tag != "tr":
                     return None
                 found[-1].cells.append(child)
-            elif child.tag not in _PARTS and child.tag not in {"caption", "script", "style"}:
+            elif child.tag not in (_OF_TABLE if node is table else _PARTS | _UNREAD):
                 return None
         stack += [
             (child, in_head or child.tag == "thead")

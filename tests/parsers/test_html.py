@@ -1,11 +1,14 @@
 """Web pages: what is shown, in which lines, and what is said of the rest."""
 
 import time
+from collections import Counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kb.errors import Refused
-from kb.parsers import html
+from kb.parsers import html, html_tree
 
 
 @pytest.fixture
@@ -161,6 +164,11 @@ def test_a_layout_table_is_no_table(read):
     assert (1, "table", 3, 4, 0) in elements(parsed)
 
 
+def test_hidden_rows_are_left_out(lines):
+    page = "<table><tr><td>甲<td>1<tr hidden><td>乙<td>2<tbody style='display:none'><tr><td>丙<td>3"
+    assert lines(page) == ["甲 | 1"]
+
+
 def test_text_outside_of_cells_is_not_lost(lines):
     assert sorted(lines("<table>散<tr><td>甲<td>乙</tr></table>")) == ["乙", "散", "甲"]
 
@@ -193,6 +201,12 @@ def test_navigation_is_left_out_and_said(read):
 def test_a_main_element_with_most_of_the_text_is_enough(lines):
     page = f"<div>侧栏</div><main><p>{'正文' * 50}</p></main><div>页脚</div>"
     assert lines(page) == ["正文" * 50]
+
+
+def test_the_only_article_is_the_main_text(lines):
+    page = f"<div>侧栏</div><article>{'正文' * 30}<article>评论</article></article>"
+    assert lines(page) == ["正文" * 30, "评论"]
+    assert len(lines(page + "<article>又一篇</article>")) == 4
 
 
 def test_a_small_main_element_or_a_table_beside_it_keeps_everything(lines):
@@ -260,3 +274,30 @@ def test_a_wrong_declaration_is_overruled_and_said(read, declared, codec):
 def test_characters_beyond_gb2312_survive_its_label(read):
     parsed = read('<meta charset="gb2312"><p>朱镕基 喆 €'.encode("gb18030"))
     assert parsed.pages[0].text == "朱镕基 喆 €"
+
+
+# Whatever the markup
+
+
+TAGS = ("p", "div", "table", "tr", "td", "th", "thead", "ul", "ol", "li", "b", "pre", "h2", "form")
+PIECES = st.sampled_from(
+    [f"<{tag}>" for tag in TAGS]
+    + [f"</{tag}>" for tag in TAGS]
+    + ["<br>", "<caption>", "<td colspan=3>", "<td rowspan=2>", "\n"]
+    + list("甲乙丙丁戊己庚辛")
+)
+
+
+@given(st.lists(PIECES, max_size=60))
+def test_no_character_is_lost_or_doubled(pieces):
+    markup = "".join(pieces)
+    root = html_tree.tree(markup, "x.html")
+    wanted = Counter("".join(root.itertext()))
+    shown = Counter("".join(line.text for line in html.read(markup, "x.html").lines))
+    for char in "甲乙丙丁戊己庚辛":
+        assert shown[char] == wanted[char]
+
+
+def test_tables_in_tables_are_bounded_by_the_parser_alone(sandbox, write):
+    page = "<table><tr><td>" * 600 + "深" + "</td></tr></table>" * 600
+    assert sandbox.parse(write("深.html", page), "深.html").pages[0].text == "深"
