@@ -70,6 +70,7 @@ def _hit(hit: Hit) -> dict[str, Any]:
         "version": place.version,
         "page": place.page,
         "page_kind": hit.page_kind,
+        "page_label": hit.page_label,
         "ocr": hit.ocr,
         "line_start": place.line_start,
         "line_end": place.line_end,

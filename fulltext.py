@@ -35,6 +35,7 @@ def read_range(
         "pages": passage.pages,
         "page_lines": passage.page_lines,
         "page_kind": passage.page_kind,
+        "page_label": passage.page_label,
         "ocr": passage.ocr,
         "line_start": passage.line_start,
         "line_end": passage.line_end,

@@ -34,6 +34,7 @@ class HitDict(TypedDict):
     version: int
     page: int
     page_kind: PageKind
+    page_label: str
     ocr: bool
     line_start: int
     line_end: int
@@ -69,6 +70,7 @@ class PassageDict(_Noticed):
     pages: int
     page_lines: int
     page_kind: PageKind
+    page_label: str
     ocr: bool
     line_start: int
     line_end: int

@@ -156,6 +156,7 @@ def _hit(hit: _Range) -> Hit:
     return Hit(
         citation=_citation(hit, lines),
         page_kind=hit.page.kind,
+        page_label=hit.page.label,
         lines=tuple(
             Line(number, text, any(a <= number <= b for a, b in hit.matched))
             for number, text in enumerate(lines, hit.start)

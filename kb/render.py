@@ -82,7 +82,17 @@ def _hit(index: int, hit: Answer, marker: str) -> str:
     )
     path = " > ".join(hit["heading_path"])
     inside = [tr("tool.search.heading", path=_plain(path))] if path else []
-    return _joined(place, _fence([*inside, *_numbered(hit["lines"], marks=True)], marker))
+    lines = [*_label(hit), *inside, *_numbered(hit["lines"], marks=True)]
+    return _joined(place, _fence(lines, marker))
+
+
+def _label(place: Answer) -> list[str]:
+    """A sheet's or slide's name, or the number that the page itself prints: the document's words.
+
+    Nothing when it is the page's number.
+    """
+    label = _plain(place["page_label"])
+    return [tr("tool.page.label", label=label)] if label and label != str(place["page"]) else []
 
 
 # --- read_range -----------------------------------------------------------------------------
@@ -112,7 +122,8 @@ def passage_text(answer: Answer, marker: str) -> str:
         lines=_span(answer["line_start"], answer["line_end"]),
         page_lines=answer["page_lines"],
     )
-    parts = [head, tr("tool.fence", marker=marker), _fence(_numbered(answer["lines"]), marker)]
+    lines = [*_label(answer), *_numbered(answer["lines"])]
+    parts = [head, tr("tool.fence", marker=marker), _fence(lines, marker)]
     parts.append(answer.get("notice", ""))
     if answer["truncated"]:
         parts.append(tr("tool.read.next", call=call_text("read_range", answer["next"])))

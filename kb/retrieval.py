@@ -225,6 +225,7 @@ def read_range(
         pages=document.pages,
         page_lines=len(lines),
         page_kind=stored.kind,
+        page_label=stored.label,
         line_start=first,
         line_end=end,
         lines=tuple(Line(n, lines[n - 1]) for n in range(first, end + 1)),

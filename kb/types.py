@@ -28,7 +28,7 @@ class Element:
 
     `level` counts headings from 1; of a table it is how many of its first lines are its header (0:
     it has none here, for instance because it goes on from the page before); of a merged cell, whose
-    text stands in its first line and holds for all its lines, it is the column from 0. Else it is 0.
+    text stands in its first line and holds for all its lines, it is the column, from 0. Else 0.
     """
 
     kind: ElementKind
@@ -147,6 +147,7 @@ class Hit:
 
     citation: Citation
     page_kind: PageKind
+    page_label: str
     lines: tuple[Line, ...]
     score: float
     relevance: float
@@ -186,6 +187,7 @@ class Passage:
     pages: int
     page_lines: int
     page_kind: PageKind
+    page_label: str
     line_start: int
     line_end: int
     lines: tuple[Line, ...]

@@ -196,6 +196,7 @@ TABLE: dict[str, tuple[str, str]] = {
             "its line numbers are those of read_range."
         ),
     ),
+    "tool.page.label": ("（本页标签：{label}）", "(page label: {label})"),
     "tool.page.physical": ("第{page}页", "page {page}"),
     "tool.page.slide": ("第{page}张幻灯片", "slide {page}"),
     "tool.page.sheet": ("第{page}个表页（非印刷页码）", "sheet page {page} (not a printed page)"),
