@@ -23,6 +23,7 @@ POINTS: Final = 72 / 25.4
 _FARTHEST: Final = 1e7
 _MOST_STEPS: Final = 20_000
 _NUMBER: Final = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_WORD: Final = re.compile(r"\S+")
 _TOKEN: Final = re.compile(rf"[A-Za-z]|{_NUMBER.pattern}")
 _ENDS: Final = {"S": 2, "M": 2, "L": 2, "Q": 4, "B": 6, "A": 7}
 """Path commands by how many numbers follow; the last two are where the pen ends."""
@@ -96,7 +97,7 @@ def deltas(text: str | None, count: int) -> list[float]:
     with its last value, as readers of the format do; without one the result is empty.
     """
     values: list[float] = []
-    tokens = iter((text or "").split()[: 3 * count + 3])
+    tokens = (match.group() for match in _WORD.finditer(text or ""))
     for token in tokens:
         repeat = min(int(number(next(tokens, ""), 0)), count) if token == "g" else 1  # noqa: S105
         step = numbers(next(tokens, "") if token == "g" else token, 1)  # noqa: S105
