@@ -72,6 +72,10 @@ def test_an_old_format_is_told_what_to_become(write, name, better):
     assert better in hint.split("。", 1)[0]
 
 
+def test_a_zim_is_told_how_to_be_unpacked(write):
+    assert "zimdump" in refusal(write("维基.zim", b"x")).hint
+
+
 def test_a_name_without_a_suffix_is_refused(write):
     assert ".txt" in refusal(write("README", b"x")).hint
 
