@@ -95,6 +95,12 @@ def test_a_scan_may_be_refused_only_without_ocr():
     assert missed("第一篇 商品和货市", scan) == ()
 
 
+def test_a_garbled_phrase_is_only_expected_without_ocr():
+    garbled = row(phrases=("浏览\ue001",))
+    assert missed("浏览器", garbled) == ()
+    assert missed("浏览器", garbled, ocr=False) != ()
+
+
 def test_a_manifest_is_read(tmp_path):
     head = "file\tformat\tpages_or_units\tphrase_1\tphrase_2\tverified\n"
     manifest = head + "a/b.pdf\tpdf\t3\t甲\t\ttwo tools agree\n"
