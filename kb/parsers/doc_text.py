@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from kb.parsers.docx_flow import Break, Item, TextLine
+from kb.parsers.docx_flow import Item
 from kb.parsers.docx_styles import local
+from kb.parsers.flow import Break, TextLine
 from kb.parsers.pdf_lines import CELL
 from kb.text import normalize_newlines
 

@@ -13,10 +13,10 @@ from typing import Final
 from kb.errors import Refused
 from kb.messages import tr
 from kb.parsers.docx_body import Body
-from kb.parsers.docx_flow import TextLine
 from kb.parsers.docx_package import Package
 from kb.parsers.docx_pages import Sheet, page, paginate
 from kb.parsers.docx_sections import Role
+from kb.parsers.flow import TextLine
 from kb.parsers.registry import ParserSpec
 from kb.types import Page, Parsed
 

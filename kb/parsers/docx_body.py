@@ -18,10 +18,8 @@ from kb.parsers import docx_math
 from kb.parsers.docx_drawings import chart_lines, diagram_lines
 from kb.parsers.docx_flow import (
     DROPPED,
-    Break,
     Item,
     NextSection,
-    TextLine,
     alternative,
     has,
     header_rows,
@@ -34,6 +32,7 @@ from kb.parsers.docx_numbering import Numbering
 from kb.parsers.docx_package import Package
 from kb.parsers.docx_sections import Role, Sections
 from kb.parsers.docx_styles import Styles, child, local, value
+from kb.parsers.flow import Break, TextLine
 from kb.parsers.pdf_lines import CELL
 
 _CHARS: Final = {"tab": "\t", "ptab": "\t", "cr": "\n", "noBreakHyphen": "-", "softHyphen": ""}
@@ -62,7 +61,7 @@ class Body:
     def __init__(self, package: Package) -> None:
         self._package = package
         self._styles = Styles(package.part("styles"))
-        self._root = package.main()
+        self._root = package.document()
         self._numbering = Numbering(package.part("numbering"), self._styles)
         self._counters = self._numbering.counters()
         self.sections = Sections(self._root, package)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from kb.parsers.docx_styles import child, local, value
-from kb.types import ElementKind
+from kb.parsers.flow import Break, TextLine
 
 DROPPED: Final = frozenset(
     {
@@ -17,25 +17,6 @@ DROPPED: Final = frozenset(
     }
 )
 """Elements whose text a reader does not see, or which hold none."""
-
-
-@dataclass(frozen=True, slots=True)
-class TextLine:
-    """One line. `table` tells touching tables apart; `notes` are the notes it refers to.
-
-    `level` counts headings from 1; it is 1 of a table's row that is its header.
-    """
-
-    text: str
-    kind: ElementKind = "paragraph"
-    level: int = 0
-    table: Any = None
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Break:
-    """The page ends here."""
 
 
 @dataclass(frozen=True, slots=True)

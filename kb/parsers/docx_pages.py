@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from kb.parsers.docx_flow import Item, NextSection, TextLine
+from kb.parsers.docx_flow import Item, NextSection
+from kb.parsers.flow import TextLine, elements
 from kb.parsers.paging import PAGE_LINES
-from kb.types import Element, Page
+from kb.types import Page
 
 
 @dataclass(slots=True)
@@ -55,27 +56,6 @@ def page(number: int, lines: list[TextLine]) -> Page:
         number=number,
         text="\n".join(line.text for line in lines),
         kind="rendered",
-        elements=_elements(lines),
+        elements=elements(lines),
         noise=tuple(i for i, line in enumerate(lines, 1) if line.kind in {"header", "footer"}),
     )
-
-
-def _elements(lines: list[TextLine]) -> tuple[Element, ...]:
-    """Headings one by one; tables, notes, headers and footers as runs of lines."""
-    result: list[Element] = []
-    start = 0
-    for at, line in enumerate(lines, start=1):
-        start = start or at
-        follower = lines[at] if at < len(lines) else None
-        if follower and line.kind != "heading" and _belong(line, follower):
-            continue
-        if line.kind != "paragraph":
-            heads = sum(row.level for row in lines[start - 1 : at])
-            level = heads if line.kind == "table" else line.level
-            result.append(Element(line.kind, start, at, level))
-        start = 0
-    return tuple(result)
-
-
-def _belong(one: TextLine, two: TextLine) -> bool:
-    return one.kind == two.kind and one.table is two.table

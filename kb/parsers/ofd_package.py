@@ -11,39 +11,22 @@ import posixpath
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, final
 
-from kb.messages import tr
-from kb.parsers.checks import MIB, damaged
-from kb.parsers.xml_parts import BROKEN_ZIP, read_root
+from kb.parsers.checks import MIB
+from kb.parsers.xml_parts import BROKEN_ZIP, ZipPackage, read_root
 
 _UTF8_FLAG: Final = 0x800
 _MOST_IMAGE: Final = 64 * MIB
 
 
 @final
-class Package:
-    """An open .ofd. `name` is what the document is called. Raises Refused when it is no zip."""
+class Package(ZipPackage):
+    """An open .ofd."""
 
     def __init__(self, path: Path, name: str) -> None:
-        self.name = name
-        try:
-            self._zip = zipfile.ZipFile(path)
-        except BROKEN_ZIP as error:
-            raise damaged(name, tr("parse.reason_zip")) from error
-        self._members = {_normal(_decoded(info)): info for info in self._zip.infolist()}
-
-    def __enter__(self) -> Package:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._zip.close()
+        super().__init__(path, name)
+        self._members = {_normal(_decoded(info)): info for info in self.zip.infolist()}
 
     def find(self, location: str, base: str = "") -> str:
         """The part at `location`, as the part `base` names it; empty when there is none."""
@@ -51,7 +34,7 @@ class Package:
 
     def root(self, part: str) -> Any:
         """Root element of a part that `find` returned. Raises Refused when it is not valid XML."""
-        return read_root(self._zip, self._members[part].filename, self.name)
+        return read_root(self.zip, self._members[part].filename, self.name)
 
     def data(self, part: str) -> bytes:
         """Bytes of a part that `find` returned; empty when it is broken or larger than 64 MiB."""
@@ -59,7 +42,7 @@ class Package:
         if info.file_size > _MOST_IMAGE:
             return b""
         try:
-            return self._zip.read(info)
+            return self.zip.read(info)
         except BROKEN_ZIP:
             return b""
 

@@ -7,15 +7,13 @@ way.
 from __future__ import annotations
 
 import posixpath
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple
 
 from kb.messages import tr
 from kb.parsers.checks import damaged
-from kb.parsers.xml_parts import BROKEN_ZIP, read_root
+from kb.parsers.xml_parts import BROKEN_ZIP, ZipPackage, read_root
 
 
 class Relation(NamedTuple):
@@ -26,28 +24,12 @@ class Relation(NamedTuple):
     target: str
 
 
-@final
-class OoxmlPackage:
-    """An open package; `name` is what the document is called."""
+class OoxmlPackage(ZipPackage):
+    """An open package."""
 
     def __init__(self, path: Path, name: str) -> None:
-        self.name = name
-        try:
-            self._zip = zipfile.ZipFile(path)
-        except BROKEN_ZIP as error:
-            raise damaged(name, tr("parse.reason_zip")) from error
-        self._names = {info.filename.lower(): info.filename for info in self._zip.infolist()}
-
-    def __enter__(self) -> OoxmlPackage:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._zip.close()
+        super().__init__(path, name)
+        self._names = {info.filename.lower(): info.filename for info in self.zip.infolist()}
 
     def main(self) -> str:
         """Name of the main part. Raises Refused when there is none."""
@@ -64,7 +46,7 @@ class OoxmlPackage:
         """The parsed part. Raises Refused when it is missing or not valid XML."""
         if not self.has(part):
             raise damaged(self.name, tr("parse.reason_part", part=part[:100]))
-        return read_root(self._zip, self._names[part.lower()], self.name)
+        return read_root(self.zip, self._names[part.lower()], self.name)
 
     def relations(self, part: str) -> list[Relation]:
         """What `part` names inside the package, in the file's order; nothing is external."""
@@ -91,7 +73,7 @@ class OoxmlPackage:
             raise damaged(self.name, tr("parse.reason_part", part=part[:100]))
         tags = [f"{{*}}{name}" for name in names]
         try:
-            with self._zip.open(self._names[part.lower()]) as file:
+            with self.zip.open(self._names[part.lower()]) as file:
                 options = {"resolve_entities": False, "no_network": True, "remove_comments": True}
                 stream = etree.iterparse(file, events=("end",), tag=tags, **options)
                 for place, (_, element) in enumerate(stream):

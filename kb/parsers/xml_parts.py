@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from typing import Any, Final
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, TypeVar
 
 from kb.messages import tr
 from kb.parsers.checks import damaged
+
+_Self = TypeVar("_Self", bound="ZipPackage")
 
 BROKEN_ZIP: Final = (
     *(zipfile.BadZipFile, zlib.error, EOFError, OSError),
@@ -37,3 +41,28 @@ def read_root(archive: zipfile.ZipFile, member: str, name: str) -> Any:
     if tree.docinfo.doctype:
         raise damaged(name, tr("parse.reason_xml"))
     return tree.getroot()
+
+
+class ZipPackage:
+    """An open zip of parts, closed at the end of its `with`; `name` is what the document is called.
+
+    Raises Refused when the file is no readable zip.
+    """
+
+    def __init__(self, path: Path, name: str) -> None:
+        self.name = name
+        try:
+            self.zip = zipfile.ZipFile(path)
+        except BROKEN_ZIP as error:
+            raise damaged(name, tr("parse.reason_zip")) from error
+
+    def __enter__(self: _Self) -> _Self:  # noqa: PYI019 - typing.Self needs Python 3.11
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.zip.close()

@@ -10,7 +10,7 @@ import pytest
 from kb.errors import Refused
 from kb.parsers import doc, doc_tools
 from kb.parsers.doc_text import docbook_lines, plain_lines
-from kb.parsers.docx_flow import Break
+from kb.parsers.flow import Break
 from kb.parsers.sandbox import Sandbox
 from kb.ports import ParseLimits
 
