@@ -176,14 +176,14 @@ def _print(
     markdown: bool,
 ) -> None:
     files = ("file", "pages", "phrases", "lines", "warnings", "seconds", "result")
-    say(_table(files, [_corpus_line(outcome) for outcome in outcomes], markdown=markdown))
+    print(_table(files, [_corpus_line(outcome) for outcome in outcomes], markdown=markdown))
     met = sum(not outcome.missed for outcome in outcomes)
-    say(f"\n{met} of {len(outcomes)} files as expected. {_by_format(outcomes)}\n")
+    print(f"\n{met} of {len(outcomes)} files as expected. {_by_format(outcomes)}\n")
     texts = ("file", "characters", "kept %", "doubled %", "order %", "missed")
-    say(_table(texts, [_text_line(difference) for difference in differences], markdown=markdown))
-    say("")
+    print(_table(texts, [_text_line(difference) for difference in differences], markdown=markdown))
+    print()
     rates = ("file", "pages", "pages/CPU s", "bare pymupdf", "share", "missed")
-    say(_table(rates, [_speed_line(speed) for speed in speeds], markdown=markdown))
+    print(_table(rates, [_speed_line(speed) for speed in speeds], markdown=markdown))
 
 
 def _corpus_line(outcome: Outcome) -> tuple[str, ...]:
