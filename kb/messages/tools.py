@@ -92,13 +92,13 @@ TABLE: dict[str, tuple[str, str]] = {
     "tool.ingest_file.title": ("导入文档", "Ingest a document"),
     "tool.ingest_file.description": (
         (
-            "把一个文档导入知识库（pdf、docx、txt、md）。之后用 search 定位、"
-            "read_range 精读，作答注明文件、页、行。同样内容再导入不会重复；"
+            "把一个文档导入知识库（pdf、ofd、docx、xlsx、pptx、odt、html、txt、图片等）。"
+            "之后用 search 定位、read_range 精读，作答注明文件、页、行。同样内容再导入不会重复；"
             "内容变了则换成新版本。时间长时返回 state=running：用同样的参数再调用一次即继续等待。"
         ),
         (
-            "Add one document (pdf, docx, txt, md); then search to locate, read_range to read "
-            "exactly, cite file, page and lines. Changed content becomes a new version. "
+            "Add one document (pdf, ofd, docx, xlsx, pptx, odt, html, txt, images …); "
+            "then search to locate, read_range to read exactly, cite file, page and lines. Changed content becomes a new version. "
             "state=running: call again with the same arguments to keep waiting."
         ),
     ),
