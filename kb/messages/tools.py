@@ -98,7 +98,8 @@ TABLE: dict[str, tuple[str, str]] = {
         ),
         (
             "Add one document (pdf, ofd, docx, xlsx, pptx, odt, html, txt, images …); "
-            "then search to locate, read_range to read exactly, cite file, page and lines. Changed content becomes a new version. "
+            "then search to locate, read_range to read exactly, cite file, page and lines. "
+            "Changed content becomes a new version. "
             "state=running: call again with the same arguments to keep waiting."
         ),
     ),
