@@ -68,8 +68,9 @@ def run_checks(kb: KnowledgeBase, project: str | None = None) -> Iterator[Check]
     general: tuple[tuple[str, Callable[[], Check]], ...] = (
         ("python", _python),
         ("sqlite", _sqlite),
-        ("chroma", _chroma_package),
+        ("chroma", lambda: _package(tr("doctor.chroma"), "chromadb")),
         ("model", lambda: _model(kb, shard)),
+        ("ocr", lambda: _ocr(kb)),
         ("data", lambda: _data_folder(shard)),
         ("disk", lambda: _disk(shard)),
         ("catalog", lambda: _catalog(shard)),
@@ -161,13 +162,14 @@ def _sqlite() -> Check:
     return Check(tr("doctor.sqlite"), ok, detail, "" if ok else tr("doctor.python.remedy"))
 
 
-def _chroma_package() -> Check:
+def _package(name: str, package: str, *more: str) -> Check:
+    """Whether `package` is installed, and which version; it is not imported."""
     try:
-        version = importlib.metadata.version("chromadb")
+        version = importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         remedy = "python -m pip install -r requirements.txt"
-        return Check(tr("doctor.chroma"), False, tr("doctor.not_installed"), remedy)
-    return Check(tr("doctor.chroma"), True, f"chromadb {version}")
+        return Check(name, False, tr("doctor.not_installed"), remedy)
+    return Check(name, True, ", ".join([f"{package} {version}", *more]))
 
 
 def _model(kb: KnowledgeBase, shard: Project) -> Check:
@@ -190,6 +192,14 @@ def _model(kb: KnowledgeBase, shard: Project) -> Check:
         return Check(name, False, detail, "python ingest.py --rebuild-vectors")
     detail = tr("doctor.model.ok", name=engine.name, dimension=engine.dimension, seconds=seconds)
     return Check(name, True, f"{detail} [{fingerprint}]")
+
+
+def _ocr(kb: KnowledgeBase) -> Check:
+    """Whether scanned pages can be read; nothing is loaded to tell."""
+    mode = kb.settings.ocr
+    if mode == "off":
+        return Check(tr("doctor.ocr"), True, "KB_OCR=off")
+    return _package(tr("doctor.ocr"), "rapidocr", f"KB_OCR={mode}")
 
 
 def _data_folder(shard: Project) -> Check:

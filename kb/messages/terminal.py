@@ -97,6 +97,7 @@ TABLE: dict[str, tuple[str, str]] = {
         "现在是 {now}，索引里的向量来自 {index}",
         "now {now}, the index holds vectors of {index}",
     ),
+    "doctor.ocr": ("扫描页识别（OCR）", "Reading scans (OCR)"),
     "doctor.data": ("数据文件夹", "Data folder"),
     "doctor.data.remedy": (
         "改正文件夹权限，或把 KB_DATA_DIR 指向可写的位置",

@@ -32,6 +32,7 @@ def test_all_is_well_after_an_ingest(kb: KnowledgeBase) -> None:
     details = " ".join(check.detail for check in run_checks(kb))
     assert "SQLite" in details
     assert "chromadb" in details
+    assert "rapidocr" in details
 
 
 def test_every_failed_check_names_what_mends_it(kb: KnowledgeBase) -> None:
