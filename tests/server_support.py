@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -125,6 +126,12 @@ def fake_modules(search=None, read_range=None, list_sources=None):
     return {"chroma_store": store, "fulltext": text}
 
 
+def _heed_signals():
+    """Whoever runs the tests may ignore signals (nohup, a shell's background job): a child must not."""
+    for name in ("SIGINT", "SIGHUP", "SIGTERM"):
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
+
+
 class ServerProcess:
     """`python server.py` with its pipes in our hands; killed if a test takes longer than 30 s."""
 
@@ -138,6 +145,7 @@ class ServerProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            preexec_fn=_heed_signals if os.name == "posix" else None,  # noqa: PLW1509
         )
         self.lines: list[bytes] = []
         self.errors: list[bytes] = []

@@ -23,7 +23,7 @@ _LONGEST_CELL: Final = 1 << 20
 
 
 def parse(path: Path, name: str) -> Parsed:
-    """Pages of 200 rows. Raises Refused."""
+    """Pages of 1,000 rows. Raises Refused."""
     decoded = read_text(path, name)
     lines = split_lines(normalize_newlines(decoded.text).removesuffix("\n"))
     sheet = grid.Sheet("")

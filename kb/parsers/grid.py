@@ -1,9 +1,9 @@
 """A sheet of cells as pages: a row is a line.
 
 Line n of a sheet is row n, for a person looks there: blank rows stay, up to a long run of them. A
-page holds 200 rows. Columns without any text are left out. A merged cell is shown where it begins,
-and once more where it goes on over a page break; the cells under it are not shown, as in the
-program itself.
+page holds 1,000 rows, so that most sheets are one page. Columns without any text are left out. A
+merged cell is shown where it begins, and once more where it goes on over a page break; the cells
+under it are not shown, as in the program itself.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kb.errors import Refused
 from kb.messages import tr
 from kb.types import Element, Page
 
-PAGE_ROWS: Final = 200
+PAGE_ROWS: Final = 1_000
 BLANK_ROWS: Final = 50
 """Longer runs of blank rows are cut to one."""
 MOST_CELLS: Final = 4_000_000

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from kb.errors import Refused
 from kb.parsers import csv_file as parser
+from kb.parsers.grid import PAGE_ROWS
 
 
 @pytest.fixture
@@ -58,8 +59,8 @@ def test_a_quotation_mark_inside_a_cell_is_a_character(read):
 
 
 def test_long_files_are_split(read):
-    parsed = read("号,名\n" + "".join(f"{i},甲\n" for i in range(450)))
-    assert [len(page.text.split("\n")) for page in parsed.pages] == [200, 200, 51]
+    parsed = read("号,名\n" + "".join(f"{i},甲\n" for i in range(2 * PAGE_ROWS + 50)))
+    assert [len(page.text.split("\n")) for page in parsed.pages] == [PAGE_ROWS, PAGE_ROWS, 51]
 
 
 def test_nothing_to_read_is_refused(read):

@@ -43,14 +43,17 @@ def test_rows_are_as_wide_as_their_header():
 
 
 def test_a_long_sheet_repeats_its_header_in_the_index_only():
-    rows = [["序号", "名称"], *([str(i), f"项{i}"] for i in range(1, 451))]
+    rows = [["序号", "名称"], *([str(i), f"项{i}"] for i in range(1, 2 * PAGE_ROWS + 51))]
     result, _ = laid(sheet(*rows))
-    assert [len(page.text.split("\n")) for page in result] == [200, 200, 51]
-    assert [elements(page) for page in result] == [[(1, 200, 1)], [(1, 200, 0)], [(1, 51, 0)]]
+    assert [len(page.text.split("\n")) for page in result] == [PAGE_ROWS, PAGE_ROWS, 51]
+    full = (1, PAGE_ROWS)
+    assert [elements(page) for page in result] == [[(*full, 1)], [(*full, 0)], [(1, 51, 0)]]
     last = [block for block in cut_blocks(result) if block.page == 3]
     assert {block.table_header for block in last} == {"序号 | 名称"}
     assert "序号" not in result[2].text
-    assert indexed_text("题", last[0], result[2]).startswith("题\n表\n序号 | 名称\n400 | 项400")
+    assert indexed_text("题", last[0], result[2]).startswith(
+        f"题\n表\n序号 | 名称\n{2 * PAGE_ROWS} | 项{2 * PAGE_ROWS}"
+    )
 
 
 def test_another_sheet_takes_no_header_over():
@@ -80,9 +83,9 @@ def test_what_lies_under_a_merged_cell_is_not_shown():
 
 
 def test_a_merged_cell_is_shown_again_after_the_page_break():
-    rows = [["部门", "编号"], ["财务部", "0"], *(["", str(i)] for i in range(1, 300))]
-    result, _ = laid(sheet(*rows, merges=[Merge(2, 0, 301, 0)]))
-    assert result[1].text.split("\n")[:2] == ["财务部 | 199", " | 200"]
+    rows = [["部门", "编号"], ["财务部", "0"], *(["", str(i)] for i in range(1, PAGE_ROWS + 100))]
+    result, _ = laid(sheet(*rows, merges=[Merge(2, 0, PAGE_ROWS + 101, 0)]))
+    assert result[1].text.split("\n")[:2] == [f"财务部 | {PAGE_ROWS - 1}", f" | {PAGE_ROWS}"]
     assert elements(result[1], "merged") == [(1, 101, 0)]
 
 
