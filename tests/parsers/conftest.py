@@ -3,8 +3,10 @@ import zipfile
 from dataclasses import replace
 from pathlib import Path
 
+import docx
 import pytest
 
+from kb.parsers import docx as docx_parser
 from kb.parsers.sandbox import Sandbox
 from kb.ports import OcrOptions, ParseLimits
 
@@ -74,3 +76,21 @@ def edit_docx(tmp_path):
         return target
 
     return edit
+
+
+@pytest.fixture
+def document():
+    """An empty Word document."""
+    return docx.Document()
+
+
+@pytest.fixture
+def read_docx(tmp_path):
+    """What the parser makes of a Word document, in this process."""
+
+    def read(document):
+        path = tmp_path / "x.docx"
+        document.save(path)
+        return docx_parser.parse(path, "x.docx")
+
+    return read
