@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from kb.types import Document
 
 MAX_SOURCE_BYTES: Final = 1_024
+_NOT_IN_NAMES: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
+"""Control characters, lone surrogates, line and paragraph separators. Wide spaces and the joiners
+inside emoji are parts of names."""
 _SUGGESTIONS: Final = 5
 _SIMILAR: Final = 45  # of 100: below it a name is no help
 
@@ -29,7 +32,7 @@ def clean_source(name: str) -> str:
     clean = "/".join(parts)
     if not clean:
         raise InvalidInput(tr("source.empty"), tr("source.empty.hint"))
-    if ".." in parts or not clean.isprintable():
+    if ".." in parts or any(unicodedata.category(c) in _NOT_IN_NAMES for c in clean):
         raise InvalidInput(tr("source.bad", source=ascii(name)[:200]), tr("source.bad.hint"))
     if len(clean.encode("utf-8", "surrogatepass")) > MAX_SOURCE_BYTES:
         raise InvalidInput(tr("source.long", limit=MAX_SOURCE_BYTES), tr("source.bad.hint"))
