@@ -4,12 +4,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kb.config import ROOT
+from kb.lock import hold
 
 
 class Shell:
@@ -34,6 +36,12 @@ class Shell:
 
     def ingest(self, *arguments: str, code: int = 0, **env: str) -> Any:
         return json.loads(self.run("ingest.py", *arguments, code=code, **env).stdout)
+
+    def worker(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """`python -m kb.worker` with its pipes in our hands."""
+        command = [sys.executable, "-m", "kb.worker", *arguments, "--project=default"]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        return subprocess.Popen(command, cwd=ROOT, env=self.env, **pipes)
 
     def write(self, name: str, text: str) -> str:
         path = self.folder / name
@@ -191,75 +199,42 @@ def test_vectors_that_were_left_behind_are_resumed(shell: Shell) -> None:
 
 
 def test_the_worker_reports_and_then_brings_the_vectors(shell: Shell) -> None:
-    path = shell.write("a.txt", "甲")
-    command = [
-        sys.executable,
-        "-m",
-        "kb.worker",
-        "ingest",
-        path,
-        "--source=-a.txt",
-        "--project=default",
-    ]
-    with subprocess.Popen(
-        command, cwd=ROOT, env=shell.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as worker:
+    with shell.worker("ingest", shell.write("a.txt", "甲"), "--source=-a.txt") as worker:
         assert worker.stdout
         events = [json.loads(line) for line in worker.stdout]
     assert worker.returncode == 0
     kinds = [event["event"] for event in events if event["event"] != "progress"]
     assert kinds == ["report", "vectors"]
-    assert events[0]["source"] == "-a.txt"
+    assert next(e for e in events if e["event"] == "report")["source"] == "-a.txt"
     assert events[-1]["pending"] == 0
 
 
 def test_the_worker_names_the_error(shell: Shell) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "kb.worker",
-        "ingest",
-        "nowhere.txt",
-        "--source=a.txt",
-        "--project=default",
-    ]
-    with subprocess.Popen(
-        command, cwd=ROOT, env=shell.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as worker:
+    with shell.worker("ingest", "nowhere.txt", "--source=a.txt") as worker:
         assert worker.stdout
         event = json.loads(worker.stdout.readline())
     assert (event["event"], event["kind"]) == ("error", "NotFound")
 
 
-def test_the_worker_ends_with_its_parent(shell: Shell) -> None:
+@pytest.fixture
+def waiting(shell: Shell) -> Iterator[subprocess.Popen[bytes]]:
+    """A worker that waits for the vectors' lock, for as long as it takes."""
     shell.ingest(shell.write("a.txt", "甲"))
-    from kb.lock import hold
-
-    # It waits for the vectors' lock, for as long as it takes.
-    with hold(shell.folder / "data" / "default" / "vectors.lock", "test", 5):
-        command = [sys.executable, "-m", "kb.worker", "update", "--project=default"]
-        with subprocess.Popen(
-            command, cwd=ROOT, env=shell.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        ) as worker:
-            assert worker.stdin
-            assert worker.stdout
-            assert json.loads(worker.stdout.readline())["event"] == "progress"
-            worker.stdin.close()
-            assert worker.wait(10) == 1
+    lock = shell.folder / "data" / "default" / "vectors.lock"
+    with hold(lock, "test", 5), shell.worker("update") as worker:
+        assert worker.stdout
+        assert json.loads(worker.stdout.readline())["event"] == "progress"
+        yield worker
 
 
-def test_the_worker_gives_way_when_it_is_asked_to(shell: Shell) -> None:
-    shell.ingest(shell.write("a.txt", "甲"))
-    from kb.lock import hold
+def test_the_worker_ends_with_its_parent(waiting: subprocess.Popen[bytes]) -> None:
+    assert waiting.stdin
+    waiting.stdin.close()
+    assert waiting.wait(10) == 1
 
-    with hold(shell.folder / "data" / "default" / "vectors.lock", "test", 5):
-        command = [sys.executable, "-m", "kb.worker", "update", "--project=default"]
-        with subprocess.Popen(
-            command, cwd=ROOT, env=shell.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        ) as worker:
-            assert worker.stdin
-            assert worker.stdout
-            assert worker.stdout.readline()
-            worker.stdin.write(b"stop\n")
-            worker.stdin.flush()
-            assert worker.wait(10) == 0
+
+def test_the_worker_gives_way_when_it_is_asked_to(waiting: subprocess.Popen[bytes]) -> None:
+    assert waiting.stdin
+    waiting.stdin.write(b"stop\n")
+    waiting.stdin.flush()
+    assert waiting.wait(10) == 0
