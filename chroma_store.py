@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kb.app import open_kb
 
 if TYPE_CHECKING:
-    from kb.types import Hit
+    from kb.types import Failure, Hit
 
 __all__ = ["list_sources", "remove_source", "search"]
 
@@ -41,13 +41,17 @@ def search(
 
 
 def list_sources(query: str = "", project: str | None = None) -> dict[str, Any]:
-    """Current documents whose name holds `query` (all for ""), near names when none does."""
+    """Current documents whose name holds `query` (all for ""), near names when none does.
+
+    `failures` are the objects that syncs could not take, with the time of the next try.
+    """
     listing = open_kb().list_sources(query, project)
     sources = [{**asdict(info), "warnings": list(info.warnings)} for info in listing.sources]
     return {
         "project": listing.project,
         "sources": sources,
         "total": listing.total,
+        "failures": [_failure(failure) for failure in listing.failures],
         "notice": listing.notice,
     }
 
@@ -61,6 +65,20 @@ def remove_source(source: str, project: str | None = None) -> dict[str, Any]:
     removed = kb.remove(source, project)
     state = kb.update(project)
     return {"removed": removed, "project": kb.project(project).name, "vectors": asdict(state)}
+
+
+def _failure(failure: Failure) -> dict[str, Any]:
+    return {
+        "source": failure.source,
+        "store": failure.store,
+        "key": failure.ref.key,
+        "kind": failure.kind,
+        "error": failure.message,
+        "hint": failure.hint,
+        "attempts": failure.attempts,
+        "failed_at": failure.failed_at,
+        "retry_at": failure.retry_at,
+    }
 
 
 def _hit(hit: Hit) -> dict[str, Any]:

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+import kb.errors
+from chroma_store import list_sources
 from kb.app import open_kb
 from kb.console import prepare_streams, print_json, progress_bars, say
 from kb.errors import InvalidInput, KbError
 from kb.messages import tr
 from kb.objects.folder import walk
+from kb.sync.run import SyncOptions
+from kb.sync.watch import Ended, Ending, ending_on_signals, watch
 from kb.types import Progress
 
 if TYPE_CHECKING:
@@ -25,20 +30,26 @@ if TYPE_CHECKING:
 
     from kb.app import KnowledgeBase
     from kb.ports import OnProgress
+    from kb.sync.report import SyncReport
 
 __all__ = ["ingest_file", "main"]
+
+_LONGEST_WATCH: Final = 86_400.0
+_MOST_WORKERS: Final = 32
 
 
 def ingest_file(
     path: str | Path, source_name: str = "", *, project: str | None = None
 ) -> dict[str, Any]:
-    """Make a file the current version of its source (`source_name`, or its file name).
+    """Make a file, or an object, the current version of its source.
 
-    Returns the report once keywords and vectors are ready; `state` is ingested or unchanged.
-    Raises KbError when the document is refused or fails: the version before it then stands.
+    `path` is a path, an object's key, or `s3://bucket/key`. The source is `source_name`, else the
+    object's key, else the file's name. Returns the report once keywords and vectors are ready;
+    `state` is ingested or unchanged. Raises KbError when the document is refused or fails: the
+    version before it then stands.
     """
     kb = open_kb()
-    report = kb.ingest(Path(path), source_name or Path(path).name, project)
+    report = kb.ingest(path, source_name, project)
     kb.update(project)
     return _plain(asdict(report))
 
@@ -58,7 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         say(tr("cli.interrupted"))
         return 130
-    print_json(document, pretty=pretty)
+    if document is not None:
+        print_json(document, pretty=pretty)
     return code
 
 
@@ -75,9 +87,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--dry-run", action="store_true", help=tr("cli.dry_run"))
     actions = parser.add_mutually_exclusive_group()
     actions.add_argument("--list", action="store_true", help=tr("cli.list"))
+    actions.add_argument("--sync", action="store_true", help=tr("cli.sync"))
     actions.add_argument("--remove", metavar="SOURCE", help=tr("cli.remove"))
     actions.add_argument("--resume", action="store_true", help=tr("cli.resume"))
     actions.add_argument("--rebuild-vectors", action="store_true", help=tr("cli.rebuild_vectors"))
+    _add_sync_options(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument(
         "--json",
@@ -92,11 +106,41 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _run(kb: KnowledgeBase, options: argparse.Namespace) -> tuple[dict[str, Any], int]:
-    """Do what the options ask for: the JSON document, and the exit code."""
+def _add_sync_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("--sync")
+    group.add_argument("--prefix", default="", help=tr("cli.prefix"))
+    group.add_argument("--bucket", default="", help=tr("cli.bucket"))
+    group.add_argument("--delete", action=argparse.BooleanOptionalAction, help=tr("cli.delete"))
+    group.add_argument("--watch", type=_seconds, metavar="SECONDS", help=tr("cli.watch"))
+    workers = min(4, os.cpu_count() or 1)
+    group.add_argument("--workers", type=_workers, default=workers, help=tr("cli.workers"))
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 1 <= seconds <= _LONGEST_WATCH:
+        raise ValueError(text)
+    return seconds
+
+
+def _workers(text: str) -> int:
+    count = int(text)
+    if not 1 <= count <= _MOST_WORKERS:
+        raise ValueError(text)
+    return count
+
+
+def _run(kb: KnowledgeBase, options: argparse.Namespace) -> tuple[dict[str, Any] | None, int]:
+    """Do what the options ask for: the JSON document, if it is not printed yet; the exit code."""
+    _check_sync_options(options)
     with progress_bars(quiet=options.quiet) as show:
+        if options.sync:
+            return _sync(kb, options, show)
         if options.list:
-            return _list(kb, options.project), 0
+            listing = list_sources("", options.project)
+            for failure in listing["failures"]:
+                say(f"{failure['source']}: {failure['error']}")
+            return listing, 0
         if options.remove is not None:
             removed = kb.remove(options.remove, options.project)
             return {"removed": removed, "vectors": _update(kb, options, show)}, 0
@@ -105,18 +149,80 @@ def _run(kb: KnowledgeBase, options: argparse.Namespace) -> tuple[dict[str, Any]
         return _ingest(kb, options, show)
 
 
-def _list(kb: KnowledgeBase, project: str | None) -> dict[str, Any]:
-    listing = kb.list_sources("", project)
-    return {**asdict(listing), "sources": [_plain(asdict(info)) for info in listing.sources]}
+def _check_sync_options(options: argparse.Namespace) -> None:
+    given = options.prefix or options.bucket or options.watch or options.delete is not None
+    if given and not options.sync:
+        raise InvalidInput(tr("cli.only_sync"), tr("cli.only_sync.hint"))
+    if options.sync and options.paths:
+        raise InvalidInput(tr("cli.sync_paths"), tr("cli.sync_paths.hint"))
+
+
+def _sync(
+    kb: KnowledgeBase, options: argparse.Namespace, show: OnProgress
+) -> tuple[dict[str, Any] | None, int]:
+    with ending_on_signals() as ending:
+        if options.watch is None:
+            return _sync_once(kb, options, show, ending)
+
+        def once() -> None:
+            try:
+                document, _code = _sync_once(kb, options, show, ending)
+            except KbError as error:  # the store may be back for the next one
+                say(str(error))
+                document = _error(error)
+            print_json(document, pretty=options.pretty)
+
+        kb.listen(options.bucket, options.prefix, ending.wake, ending.stop)
+        watch(once, options.watch, ending)
+    return None, 0
+
+
+def _sync_once(
+    kb: KnowledgeBase, options: argparse.Namespace, show: OnProgress, ending: Ending
+) -> tuple[dict[str, Any], int]:
+    wanted = SyncOptions(
+        options.prefix, delete=options.delete, dry_run=options.dry_run, workers=options.workers
+    )
+    report = kb.sync(wanted, options.project, options.bucket, stop=ending.stop, on_progress=show)
+    for line in report.objects:
+        for text in (line.get("error"), *line.get("warnings", ())):
+            if text:
+                say(f"{line['source']}: {text}")
+    if report.notice:
+        say(report.notice)
+    document = {"project": kb.project(options.project).name, **report.as_dict()}
+    if not options.dry_run:
+        document["vectors"] = _update_until(kb, options, show, ending)
+    return document, _sync_code(report)
+
+
+def _update_until(
+    kb: KnowledgeBase, options: argparse.Namespace, show: OnProgress, ending: Ending
+) -> dict[str, Any]:
+    def show_or_end(progress: Progress) -> None:
+        show(progress)
+        ending.check(progress)
+
+    try:
+        return _update(kb, options, show_or_end)
+    except Ended:
+        return asdict(kb.vectors(options.project))
+
+
+def _sync_code(report: SyncReport) -> int:
+    """As of several files; an empty listing that was not believed is a refusal."""
+    failed = {line["kind"] for line in report.objects if line["action"] == "failed"}
+    codes = [getattr(kb.errors, kind, KbError).exit_code for kind in failed]
+    return _worst([*codes, InvalidInput.exit_code if report.notice else 0])
 
 
 def _ingest(
     kb: KnowledgeBase, options: argparse.Namespace, show: OnProgress
 ) -> tuple[dict[str, Any], int]:
-    items, is_folder = _items(options.paths, options.source)
+    items, is_folder = _items(kb, options.paths, options.source)
     reports, codes = [], []
     for done, (path, source) in enumerate(items):
-        show(Progress("parse", done, len(items), source))
+        show(Progress("parse", done, len(items), source or path))
         report, code = _one(kb, path, source, options, show)
         reports.append(report)
         codes.append(code)
@@ -128,27 +234,48 @@ def _ingest(
     return {"project": kb.project(options.project).name, **_counts(reports), **extra}, _worst(codes)
 
 
-def _items(paths: Sequence[str], source: str | None) -> tuple[list[tuple[Path, str]], bool]:
-    """What to ingest as (path, source), and whether it came from a folder or several files."""
+def _items(
+    kb: KnowledgeBase, paths: Sequence[str], source: str | None
+) -> tuple[list[tuple[str, str]], bool]:
+    """What to ingest as (name, source), and whether it came from a folder or several names.
+
+    An empty source: as the file or the object is called.
+    """
     if not paths:
         raise InvalidInput(tr("cli.nothing"), tr("cli.nothing.hint"))
-    given = [Path(path) for path in paths]
-    if len(given) == 2 and source is None and given[0].is_file() and not given[1].exists():  # noqa: PLR2004 - FILE SOURCE
+    if len(paths) == 2 and source is None and _names_source(*paths):  # noqa: PLR2004 - FILE SOURCE
         say(tr("cli.second_is_source", file=paths[0], source=paths[1]))
-        return [(given[0], paths[1])], False
-    if source is not None and (len(given) > 1 or given[0].is_dir()):
+        return [(paths[0], paths[1])], False
+    several = len(paths) > 1 or Path(paths[0]).is_dir()
+    if source is not None and several:
         raise InvalidInput(tr("cli.one_source"), tr("cli.one_source.hint"))
-    items: list[tuple[Path, str]] = []
-    for path in given:
-        items += walk(path) if path.is_dir() else [(path, source or path.name)]
+    items: list[tuple[str, str]] = []
+    for path in paths:
+        items += _folder(kb, Path(path)) if Path(path).is_dir() else [(path, source or "")]
     if not items:
         raise InvalidInput(tr("cli.empty_folder", name=paths[0]), tr("cli.nothing.hint"))
-    return items, len(given) > 1 or given[0].is_dir()
+    return items, several
+
+
+def _names_source(first: str, second: str) -> bool:
+    """Whether of two arguments the second names the source of the first."""
+    if second.startswith("s3://") or Path(second).exists():
+        return False
+    return Path(first).is_file() or first.startswith("s3://")
+
+
+def _folder(kb: KnowledgeBase, folder: Path) -> list[tuple[str, str]]:
+    """Files of a folder; below the folder of documents they are its objects."""
+    return [
+        (str(path), "" if kb.places.find(path).store else source) for path, source in walk(folder)
+    ]
 
 
 def _one(
-    kb: KnowledgeBase, path: Path, source: str, options: argparse.Namespace, show: OnProgress
+    kb: KnowledgeBase, path: str, source: str, options: argparse.Namespace, show: OnProgress
 ) -> tuple[dict[str, Any], int]:
+    name = source or path
+
     def show_ocr(progress: Progress) -> None:
         if progress.stage == "ocr":  # the bar of the parse counts documents here
             show(progress)
@@ -158,15 +285,15 @@ def _one(
             path, source, options.project, dry_run=options.dry_run, on_progress=show_ocr
         )
     except KbError as error:
-        say(f"{source}: {error}")
-        return {"source": source, **_error(error)}, error.exit_code
+        say(f"{name}: {error}")
+        return {"source": name, **_error(error)}, error.exit_code
     except Exception as error:
         # A fault of ours: told in full, and the next file proceeds.
-        logging.getLogger("ingest").exception(source)
+        logging.getLogger("ingest").exception(name)
         fault = KbError(tr("cli.fault", reason=repr(error)), tr("cli.fault.hint"))
-        return {"source": source, **_error(fault)}, fault.exit_code
+        return {"source": name, **_error(fault)}, fault.exit_code
     for warning in report.warnings:
-        say(f"{source}: {warning}")
+        say(f"{report.source}: {warning}")
     return _plain(asdict(report)), 0
 
 

@@ -26,7 +26,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from kb import __version__, contract, render
-from kb.config import Settings
+from kb.config import Settings, variable
 from kb.jobs import Jobs, stage_name
 from kb.messages import set_language, tr
 from kb.render import call_text
@@ -213,7 +213,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         settings = Settings()
     except ValidationError as error:
-        names = ", ".join(f"KB_{e['loc'][0]}".upper() for e in error.errors())
+        names = ", ".join(variable(str(e["loc"][0])) for e in error.errors())
         sys.stderr.write(f"{tr('config.bad', names=names)}\n{tr('config.bad.hint')}\n")
         return 2
     set_language(settings.lang)

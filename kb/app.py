@@ -5,25 +5,28 @@ from __future__ import annotations
 import re
 import threading
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Final
 
 from kb import derived, pipeline, retrieval
 from kb.catalog import Catalog
-from kb.config import PROJECT_NAME, Settings
+from kb.config import PROJECT_NAME, Settings, variable
 from kb.derived import VectorState
-from kb.errors import EmbeddingFailed, InvalidInput
+from kb.errors import EmbeddingFailed, InvalidInput, NotFound
 from kb.lock import owner
 from kb.messages import set_language, tr
-from kb.objects.folder import resolve_key
+from kb.places import Places
 from kb.scope import clean_source, find_document, near_names
+from kb.text import fold
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from kb.ports import DocumentParser, Embedder, OnProgress
-    from kb.types import IngestReport, Passage, Progress, SearchResult, SourceInfo
+    from kb.sync.report import SyncReport
+    from kb.sync.run import SyncOptions
+    from kb.types import Failure, IngestReport, Passage, Progress, SearchResult, SourceInfo
     from kb.vectors.chroma import ChromaPlace
     from kb.vectors.search import DenseSearch
 
@@ -62,12 +65,17 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Documents of a project. `total` counts those that the query left out too."""
+    """Documents of a project. `total` counts those that the query left out too.
+
+    `failures` are objects that syncs could not take, `last_sync` the last one's summary as JSON.
+    """
 
     project: str
     sources: tuple[SourceInfo, ...]
     total: int
     notice: str
+    failures: tuple[Failure, ...] = ()
+    last_sync: str = ""
 
 
 class KnowledgeBase:
@@ -79,6 +87,7 @@ class KnowledgeBase:
     def __init__(self, settings: Settings, embedder: Embedder | None = None) -> None:
         self.settings = settings
         self._given_embedder = embedder
+        self.places = Places(settings)
         self._projects: dict[str, Project] = {}
         self._lock = threading.Lock()
         set_language(settings.lang)
@@ -128,6 +137,7 @@ class KnowledgeBase:
         with shard.catalog.reading() as reader:
             infos = reader.source_infos()
             behind = reader.pending_count()
+            failures, last_sync = reader.failures(), reader.meta("last_sync")
         found = _named(infos, query)
         notice = tr("list.behind", count=behind) if behind else ""
         if not infos:
@@ -135,7 +145,10 @@ class KnowledgeBase:
         elif not found:
             found = [i for i in infos if i.source in near_names(query, [i.source for i in infos])]
             notice = tr("list.near" if found else "list.nothing", query=query[:100])
-        return Listing(shard.name, tuple(found), len(infos), notice)
+        failed = tuple(f for f in failures if fold(query).strip() in fold(f.source))
+        told = tr("list.failures", count=len(failed)) if failed else ""
+        notice = "\n".join(filter(None, (notice, told)))
+        return Listing(shard.name, tuple(found), len(infos), notice, failed, last_sync)
 
     @property
     def _room(self) -> int:
@@ -145,22 +158,58 @@ class KnowledgeBase:
 
     def ingest(
         self,
-        path: Path,
-        source: str,
+        name: str | Path,
+        source: str = "",
         project: str | None = None,
         *,
         dry_run: bool = False,
         on_progress: OnProgress | None = None,
     ) -> IngestReport:
-        """See `pipeline.ingest`: keywords are ready on return, vectors by `update`."""
-        return pipeline.ingest(
-            self.project(project).catalog,
-            self.parser,
-            path,
-            source,
+        """Ingest the file or object `name` (`Places.find`) as `source`, or as it is called.
+
+        See `pipeline.ingest`: keywords are ready on return, vectors by `update`.
+        """
+        catalog = self.project(project).catalog
+        named = self.places.find(name)
+        try:
+            return pipeline.ingest(
+                catalog,
+                self.parser,
+                named.copying(self.settings.max_file_mb),
+                source or self.places.source_of(named, catalog),
+                dry_run=dry_run,
+                on_progress=on_progress,
+            )
+        except NotFound as error:
+            raise self.places.with_near_names(named, error) from error
+
+    def sync(
+        self,
+        options: SyncOptions,
+        project: str | None = None,
+        bucket: str = "",
+        *,
+        stop: threading.Event | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> SyncReport:
+        """Make the project equal to the listing of a store: see `kb.sync.run.sync`."""
+        from kb.sync.run import sync
+
+        shard, store = self.project(project), self.places.store(bucket)
+        options = replace(
+            options,
+            source_prefix=self.places.source_prefix(store),
             max_mb=self.settings.max_file_mb,
-            dry_run=dry_run,
-            on_progress=on_progress,
+            lock_wait=self.settings.lock_wait,
+        )
+        return sync(
+            shard.catalog,
+            store,
+            self._new_parser,
+            shard.folder / "sync.lock",
+            options,
+            stop=stop or threading.Event(),
+            on_progress=on_progress or _silent,
         )
 
     def remove(self, source: str, project: str | None = None) -> str:
@@ -196,11 +245,30 @@ class KnowledgeBase:
             return VectorState(state.blocks, state.pending, state.chroma, why)
         return state
 
+    def vectors(self, project: str | None = None) -> VectorState:
+        """How far vectors and Chroma are."""
+        return derived.vector_state(self.project(project).catalog)
+
+    def listen(
+        self, bucket: str, prefix: str, changed: threading.Event, stop: threading.Event
+    ) -> None:
+        """Have `changed` set as soon as a MinIO tells that something below `prefix` changed."""
+        from kb.objects.minio import MinioStore
+        from kb.objects.notify import listen
+
+        store = self.places.store(bucket)
+        if isinstance(store, MinioStore):
+            arguments = (store, prefix, changed, stop)
+            threading.Thread(target=listen, args=arguments, daemon=True).start()
+
     # -- adapters --------------------------------------------------------------------------
 
     @cached_property
     def parser(self) -> DocumentParser:
         """The sandbox that parses documents."""
+        return self._new_parser()
+
+    def _new_parser(self) -> DocumentParser:
         from kb.parsers.sandbox import Sandbox
 
         return Sandbox(self.settings.parse_limits, self.settings.ocr_options)
@@ -258,17 +326,20 @@ def _from_environment() -> Settings:
     try:
         return Settings()
     except ValidationError as error:
-        names = ", ".join(f"KB_{'.'.join(map(str, e['loc'])).upper()}" for e in error.errors())
+        names = ", ".join(variable(str(e["loc"][0])) for e in error.errors())
         raise InvalidInput(tr("config.bad", names=names), tr("config.bad.hint")) from None
 
 
 def resolve_ingest_path(path: str, source_name: str = "") -> tuple[str, str]:
-    """What the ingest tool may read for `path`: (absolute path, source).
+    """What the ingest tool may read for `path`: (absolute path or s3:// address, source).
 
-    Raises InvalidInput, NotFound, Refused: only the object folder and KB_INGEST_ROOTS are open.
+    Raises InvalidInput, NotFound, Refused: only objects and KB_INGEST_ROOTS are open.
     """
-    found, source = resolve_key(path, open_kb().settings.roots)
-    return str(found), clean_source(source_name or source)
+    kb = open_kb()
+    named = kb.places.find_for_agent(path)
+    source = clean_source(source_name) if source_name else ""
+    address = named.store.place(named.address) if named.store else named.address
+    return address, source or kb.places.source_of(named, kb.project().catalog)
 
 
 def vectors_wait(project: str) -> bool:
@@ -291,8 +362,6 @@ def warm_up() -> None:
 
 
 def _named(infos: list[SourceInfo], query: str) -> list[SourceInfo]:
-    from kb.text import fold
-
     wanted = fold(query).strip()
     return [info for info in infos if wanted in fold(info.source)]
 

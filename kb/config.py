@@ -9,7 +9,7 @@ from typing import Final, Literal
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from kb.ports import OcrMode, OcrOptions, ParseLimits
+from kb.ports import OcrMode, OcrOptions, ParseLimits, S3Options
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 """The folder of `server.py`: relative settings start here, never at the working directory."""
@@ -20,7 +20,7 @@ PROJECT_NAME: Final = r"^[^\\/:*?\"<>|\x00-\x1f.][^\\/:*?\"<>|\x00-\x1f]{0,63}$"
 
 
 class Settings(BaseSettings):
-    """Every `KB_` variable, with its default and meaning."""
+    """Every variable, with its default and meaning: `KB_` and the name, or its alias."""
 
     model_config = SettingsConfigDict(
         env_prefix="KB_",
@@ -29,6 +29,7 @@ class Settings(BaseSettings):
         env_ignore_empty=True,
         extra="ignore",
         frozen=True,
+        populate_by_name=True,
     )
 
     data_dir: Path = Field(ROOT / "data", description="Folder of all projects")
@@ -39,7 +40,26 @@ class Settings(BaseSettings):
     )
     lang: Literal["zh", "en"] = Field("zh", description="Language of every message")
 
+    objects: Literal["folder", "minio"] = Field(
+        "folder", description="Where documents live: a folder, or a bucket of MinIO or any S3"
+    )
     local_root: Path = Field(ROOT / "documents", description="Folder of object keys")
+    minio_endpoint: str = Field(
+        "127.0.0.1:9000", validation_alias="MINIO_ENDPOINT", description="Host and port of the S3"
+    )
+    minio_access_key: SecretStr = Field(
+        SecretStr(""), validation_alias="MINIO_ACCESS_KEY", description="Access key"
+    )
+    minio_secret_key: SecretStr = Field(
+        SecretStr(""), validation_alias="MINIO_SECRET_KEY", description="Secret key"
+    )
+    minio_bucket: str = Field("", validation_alias="MINIO_BUCKET", description="Bucket")
+    minio_secure: bool = Field(
+        False, validation_alias="MINIO_SECURE", description="Whether the S3 server speaks TLS"
+    )
+    minio_region: str = Field(
+        "", validation_alias="MINIO_REGION", description="Region; empty: asked of the server"
+    )
     ingest_roots: str = Field(
         "", description="Further folders the ingest_file tool may read, separated like PATH"
     )
@@ -73,10 +93,22 @@ class Settings(BaseSettings):
         return (ROOT / value.expanduser()).resolve()
 
     @property
+    def s3_options(self) -> S3Options:
+        """How the S3 server is reached."""
+        return S3Options(
+            endpoint=self.minio_endpoint,
+            access_key=self.minio_access_key.get_secret_value(),
+            secret_key=self.minio_secret_key.get_secret_value(),
+            secure=self.minio_secure,
+            region=self.minio_region,
+        )
+
+    @property
     def roots(self) -> tuple[Path, ...]:
-        """Resolved folders the ingest_file tool may read, the object folder first."""
+        """Resolved folders the ingest_file tool may read, the object folder first if it is one."""
         extra = [Path(p).expanduser() for p in self.ingest_roots.split(os.pathsep) if p.strip()]
-        return (self.local_root, *((ROOT / p).resolve() for p in extra))
+        first = (self.local_root,) if self.objects == "folder" else ()
+        return (*first, *((ROOT / p).resolve() for p in extra))
 
     @property
     def parse_limits(self) -> ParseLimits:
@@ -92,3 +124,12 @@ class Settings(BaseSettings):
     def ocr_options(self) -> OcrOptions:
         """What a parser process may read by OCR."""
         return OcrOptions(mode=self.ocr, page_seconds=self.ocr_seconds)
+
+
+def variable(field: str) -> str:
+    """The environment variable of a field of `Settings`, or the variable itself."""
+    known = Settings.model_fields.get(field)
+    if known is None:
+        return field.upper()
+    alias = known.validation_alias
+    return alias if isinstance(alias, str) else f"KB_{field.upper()}"

@@ -92,17 +92,23 @@ class SourceDict(TypedDict):
     parser: str
     encoding: str
     sha256: str
+    etag: str
     origin: str
     ingested_at: str
     warnings: list[str]
 
 
 class SourcesDict(TypedDict):
-    """What `list_sources` answers; `total` counts every document of the project."""
+    """What `list_sources` answers; `total` counts every document of the project.
+
+    `failures` are objects that a sync could not take: source, store, key, kind, error, hint,
+    attempts, failed_at, retry_at. Their schema is left open: every client pays for its size.
+    """
 
     project: str
     sources: list[SourceDict]
     total: int
+    failures: list[dict[str, Any]]
     notice: str
 
 

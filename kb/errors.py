@@ -55,3 +55,15 @@ class EmbeddingFailed(KbError):
 
 class IndexDamaged(KbError):
     """The index was made by a newer version, or its files cannot be read or written."""
+
+
+class StoreFailed(KbError):
+    """The object store broke off, is overloaded or cannot be reached: trying again may help."""
+
+
+class StoreRefused(StoreFailed):
+    """The store does not let us in, or is not what was configured: trying again does not help."""
+
+
+class ObjectChanged(StoreFailed):
+    """The object is no longer the one that was listed: look again, then read again."""

@@ -1,74 +1,145 @@
-"""A document's way into the index, and the one function that brings derived state up to date."""
+"""A document's way into the index."""
 
 from __future__ import annotations
 
-import logging
 import time
 import unicodedata
+from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kb.catalog import NewVersion
-from kb.errors import KbError, Refused
+from kb.errors import Busy, KbError, Refused
 from kb.messages import tr
 from kb.noise import mark_noise
-from kb.objects.folder import copied
 from kb.outline import mark_headings
 from kb.scope import clean_source
 from kb.types import IngestReport
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from contextlib import AbstractContextManager
 
-    from kb.catalog import Catalog
-    from kb.objects.folder import Copy
+    from kb.catalog import Catalog, Reader, Writer
+    from kb.objects.fetch import Copy
     from kb.ports import DocumentParser, OnProgress
-    from kb.types import Document, Parsed, State
-
-_LOG: Final = logging.getLogger(__name__)
+    from kb.types import Document, Origin, Parsed, State
 
 
-# -- a document ----------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A document that was read and parsed, and not yet written.
+
+    `new` is None when it is the `current` version already. `taken_from` is the source whose pages
+    were taken over, since its bytes are the same.
+    """
+
+    source: str
+    origin: Origin
+    current: Document | None
+    new: NewVersion | None
+    taken_from: str = ""
 
 
 def ingest(
     catalog: Catalog,
     parser: DocumentParser,
-    path: Path,
+    copying: AbstractContextManager[Copy],
     source: str,
     *,
-    max_mb: int,
     dry_run: bool = False,
     on_progress: OnProgress | None = None,
 ) -> IngestReport:
-    """Make the file at `path` the current version of `source`, its keywords ready on return.
+    """Make the bytes of `copying` the current version of `source`, its keywords ready on return.
 
     The same bytes read by the same parser are `unchanged` and not parsed. `on_progress` is told of
     the pages that are parsed and read by OCR. Raises a KbError when the document is refused or
     breaks the parser; the version before it then stays as it was.
     """
     started = time.monotonic()
-    source = clean_source(source)
-    with copied(path, max_mb) as copy:
-        with catalog.reading() as reader:
-            current = reader.document(source)
-        same_reading = current and parser.is_current(current.parser, source)
-        if current and same_reading and current.sha256 == copy.sha256:
-            return _report(current, "unchanged", started)
-        try:
-            parsed = parser.parse(copy.path, source, on_progress)
-            new = _new_version(source, copy, parsed, path)
-        except KbError as error:
-            raise _kept(error, current) from error
+    prepared = prepare(catalog, parser, copying, source, on_progress)
     if dry_run:
-        return _would(new, current, started)
-    with catalog.writing(tr("lock.ingest", source=source)) as writer:
+        return _would(prepared, started)
+    with catalog.writing(tr("lock.ingest", source=prepared.source)) as writer:
+        return commit(writer, prepared, started)
+
+
+def prepare(
+    catalog: Catalog,
+    parser: DocumentParser,
+    copying: AbstractContextManager[Copy],
+    source: str,
+    on_progress: OnProgress | None = None,
+) -> Prepared:
+    """Read and parse, in any thread; what `commit` then writes. Raises like `ingest`."""
+    source = clean_source(source)
+    with catalog.reading() as reader:
+        current = reader.document(source)
+    try:
+        with copying as copy:
+            return _read(catalog, parser, copy, source, current, on_progress)
+    except KbError as error:
+        raise _kept(error, current) from error
+
+
+def commit(writer: Writer, prepared: Prepared, started: float) -> IngestReport:
+    """Write what was prepared, in one transaction. `started` is when, on the monotonic clock."""
+    new, current = prepared.new, prepared.current
+    if new is not None:
         document = writer.replace(new)
-    mine = document.ingested_at == new.ingested_at
-    return _report(document, "ingested" if mine else "unchanged", started)
+        mine = document.ingested_at == new.ingested_at
+        return _report(document, "ingested" if mine else "unchanged", started)
+    now = writer.document(prepared.source)
+    if now is None or current is None or now.id != current.id:
+        raise Busy(tr("ingest.overtaken", source=prepared.source), tr("ingest.overtaken.hint"))
+    if prepared.origin != now.from_where:
+        writer.note_origin(now, prepared.origin)
+    return _report(now, "unchanged", started)
 
 
-def _new_version(source: str, copy: Copy, parsed: Parsed, path: Path) -> NewVersion:
+def _read(
+    catalog: Catalog,
+    parser: DocumentParser,
+    copy: Copy,
+    source: str,
+    current: Document | None,
+    on_progress: OnProgress | None,
+) -> Prepared:
+    same_reading = current and parser.is_current(current.parser, source)
+    if current and same_reading and current.sha256 == copy.sha256:
+        return Prepared(source, copy.origin, current, None)
+    with catalog.reading() as reader:
+        twin, new = _taken_over(reader, parser, copy, source)
+    if new is None:
+        new = _new_version(source, copy, parser.parse(copy.path, source, on_progress))
+    return Prepared(source, copy.origin, current, new, twin.source if twin else "")
+
+
+def _taken_over(
+    reader: Reader, parser: DocumentParser, copy: Copy, source: str
+) -> tuple[Document | None, NewVersion | None]:
+    """A document of the same bytes, read as `source` would be, and the version it makes."""
+    for twin in reader.same_bytes(copy.sha256):
+        if twin.source != source and parser.is_current(twin.parser, source):
+            pages = tuple(reader.pages(twin.id))
+            parsed = NewVersion(
+                source=source,
+                sha256=copy.sha256,
+                size=copy.size,
+                media_type=twin.media_type,
+                title=title_of(source),
+                parser=twin.parser,
+                encoding=twin.encoding,
+                origin=copy.origin,
+                warnings=twin.warnings,
+                pages=pages,
+                ingested_at=_now(),
+                same_as=twin.id,
+            )
+            return twin, parsed
+    return None, None
+
+
+def _new_version(source: str, copy: Copy, parsed: Parsed) -> NewVersion:
     if not any(page.text.strip() for page in parsed.pages):
         raise Refused(tr("ingest.no_text", source=source), tr("ingest.no_text.hint"))
     return NewVersion(
@@ -79,11 +150,15 @@ def _new_version(source: str, copy: Copy, parsed: Parsed, path: Path) -> NewVers
         title=title_of(source),
         parser=parsed.parser,
         encoding=parsed.encoding,
-        origin=str(path.absolute()),
+        origin=copy.origin,
         warnings=parsed.warnings,
         pages=mark_headings(mark_noise(parsed.pages)),
-        ingested_at=datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
+        ingested_at=_now(),
     )
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="milliseconds")
 
 
 def title_of(source: str) -> str:
@@ -115,10 +190,14 @@ def _report(document: Document, state: State, started: float) -> IngestReport:
     )
 
 
-def _would(new: NewVersion, current: Document | None, started: float) -> IngestReport:
+def _would(prepared: Prepared, started: float) -> IngestReport:
     """What a dry run reports: the version and blocks that an ingest would make."""
     from kb.blocks import cut_blocks
 
+    new, current = prepared.new, prepared.current
+    if new is None:
+        assert current is not None  # noqa: S101 - what is unchanged is there
+        return _report(current, "unchanged", started)
     return IngestReport(
         source=new.source,
         state="ingested",

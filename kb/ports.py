@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Literal, Protocol
 
-from kb.types import Parsed, Progress
+from kb.types import ObjectRef, Parsed, Progress
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,5 +94,78 @@ class DocumentParser(Protocol):
 
         `on_progress` is told of stages `parse` and `ocr`, in pages. Raises Refused (the document is
         not acceptable) or ParseFailed (it broke the parser).
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class S3Options:
+    """How an S3 server is reached. Seconds: to connect, and between two pieces of an answer.
+
+    `endpoint` is host[:port], with or without a scheme; a scheme overrules `secure`. An empty
+    `region` is asked of the server.
+    """
+
+    endpoint: str
+    access_key: str
+    secret_key: str = field(repr=False)
+    secure: bool = False
+    region: str = ""
+    connect_seconds: float = 5.0
+    read_seconds: float = 60.0
+
+
+class Readable(Protocol):
+    """The bytes of one object, as they arrive."""
+
+    @property
+    def ref(self) -> ObjectRef:
+        """What is being read, as exactly as the store tells."""
+        ...
+
+    def read(self, size: int, /) -> bytes:
+        """At most `size` bytes; empty at the end. Raises StoreFailed."""
+        ...
+
+
+class ObjectStore(Protocol):
+    """Where documents live. Keys are the store's own, `/` separated, never normalised.
+
+    Every method may raise StoreFailed: unreachable, refused, broken off. Safe in several threads.
+    """
+
+    @property
+    def name(self) -> str:
+        """Which store it is, in the catalogue: `s3://bucket`, or `file:` for the folder."""
+        ...
+
+    def place(self, key: str) -> str:
+        """What a person would open: `s3://bucket/key`, or an absolute path."""
+        ...
+
+    def stat(self, key: str) -> ObjectRef:
+        """The object as it is now. Raises NotFound, which says that it does not exist."""
+        ...
+
+    def open(self, ref: ObjectRef) -> AbstractContextManager[Readable]:
+        """The bytes of exactly `ref`.
+
+        Raises NotFound, and ObjectChanged when they are no longer to be had, at the start or, where
+        that shows late, when the context is left.
+        """
+        ...
+
+    def list(self, prefix: str = "") -> Iterator[ObjectRef]:
+        """Every object whose key starts with `prefix`, in the order of the store, or an error."""
+        ...
+
+    def put(self, key: str, data: BinaryIO, size: int) -> ObjectRef:
+        """Make `size` bytes of `data` the object at `key`, all or nothing."""
+        ...
+
+    def versions(self, key: str) -> Sequence[ObjectRef]:
+        """The versions of an object that can still be read, newest first.
+
+        Where a store keeps no history, the present one. Raises NotFound when there is none.
         """
         ...

@@ -17,6 +17,7 @@ Answer = Mapping[str, Any]
 
 CONTEXT: Final = 5
 """Lines around a hit that the suggested `read_range` call asks for."""
+_SHOWN_FAILURES: Final = 20
 _MARKER: Final = "0" * 12
 """As long as the marker will be, to measure with."""
 _MIN_LINE: Final = 200
@@ -153,12 +154,13 @@ def _frame(answer: Answer) -> int:
 
 def fit_sources(answer: Answer, budget: int) -> dict[str, Any]:
     """The listing with the rows its text shows within `budget` characters, at least one."""
+    answer = {**answer, "failures": answer["failures"][:_SHOWN_FAILURES]}
     rows = [_source(source) for source in answer["sources"]]
     hint = tr("tool.list.left_out", count=len(rows))
     frame = len(_sources_text({**answer, "notice": _joined(answer["notice"], hint)}, [""], _MARKER))
     count = _fitting(rows, budget - frame)
     if count == len(rows):
-        return dict(answer)
+        return answer
     notice = _joined(answer["notice"], tr("tool.list.left_out", count=len(rows) - count))
     return {**answer, "sources": answer["sources"][:count], "notice": notice}
 
@@ -171,10 +173,20 @@ def sources_text(answer: Answer, marker: str) -> str:
 def _sources_text(answer: Answer, rows: Sequence[str], marker: str) -> str:
     fields = {"total": answer["total"], "project": answer["project"], "shown": len(rows)}
     head = tr("tool.list.head", **fields)
-    if not rows:
+    if not rows and not answer["failures"]:
         return _joined(head, answer["notice"], tr("tool.list.none"))
     parts = [head, answer["notice"], tr("tool.list.columns"), tr("tool.fence", marker=marker)]
-    return _joined(*parts, _fence(rows, marker), tr("tool.list.next"))
+    failed = [_failed(failure) for failure in answer["failures"]]
+    return _joined(*parts, _fence([*rows, *failed], marker), tr("tool.list.next"))
+
+
+def _failed(failure: Answer) -> str:
+    cells = [
+        _plain(failure["source"], 1024),
+        tr("tool.list.failed", error=_plain(failure["error"], 300)),
+        tr("tool.list.retry", time=failure["retry_at"]),
+    ]
+    return " | ".join(cells)
 
 
 def _source(source: Answer) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from kb.catalog import Reader
     from kb.types import Document
 
-MAX_SOURCE_BYTES: Final = 1_024
+MAX_SOURCE_BYTES: Final = 4_096
+"""An object's key has 1,024 at most: room for its bucket, and for escapes."""
+_BUCKET: Final = re.compile(r"s3://[^/]+/")
 _NOT_IN_NAMES: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 """Control characters, lone surrogates, line and paragraph separators. Wide spaces and the joiners
 inside emoji are parts of names."""
@@ -23,14 +26,16 @@ _SIMILAR: Final = 45  # of 100: below it a name is no help
 
 
 def clean_source(name: str) -> str:
-    """`name` as a source: NFC, `/` separators, no leading `./` or `/`.
+    """`name` as a source: NFC, `/` separators, no leading `./` or `/`; `s3://bucket/` stays.
 
-    Raises InvalidInput when nothing is left, for `..`, control characters, or over 1,024 bytes.
+    Raises InvalidInput when nothing is left, for `..`, control characters, or over 4,096 bytes.
     """
     source = unicodedata.normalize("NFC", name).replace("\\", "/").strip()
-    parts = [part for part in source.split("/") if part not in {"", "."}]
-    clean = "/".join(parts)
-    if not clean:
+    found = _BUCKET.match(source)
+    bucket = found.group() if found else ""
+    parts = [part for part in source[len(bucket) :].split("/") if part not in {"", "."}]
+    clean = bucket + "/".join(parts)
+    if not parts:
         raise InvalidInput(tr("source.empty"), tr("source.empty.hint"))
     if ".." in parts or any(unicodedata.category(c) in _NOT_IN_NAMES for c in clean):
         raise InvalidInput(tr("source.bad", source=ascii(name)[:200]), tr("source.bad.hint"))

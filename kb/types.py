@@ -13,13 +13,30 @@ State = Literal["ingested", "unchanged", "running", "quarantined", "blocked", "f
 
 @dataclass(frozen=True, slots=True)
 class ObjectRef:
-    """One object as its store lists it. `etag` and `version` are empty where there is none."""
+    """One object as its store lists it: equal references, equal bytes.
+
+    `key` is the store's own, character for character. `etag` and `version` are empty where the
+    store tells none; an empty `etag` equals nothing.
+    """
 
     key: str
     size: int
     etag: str
     version: str
     last_modified: str
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where the bytes of a document came from.
+
+    `place` is what a person would open (`s3://bucket/key`, an absolute path). `store` names the
+    object store and `ref` the object, as it was read; without a store the file was given by hand.
+    """
+
+    place: str
+    store: str = ""
+    ref: ObjectRef | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +111,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One version of one source in the catalogue. `valid_until` is empty while it is current."""
+    """One version of one source in the catalogue. `valid_until` is empty while it is current.
+
+    `store`, `object_key`, `etag`, `object_version` and `modified` name the object whose bytes these
+    are (`Origin`); they are empty for a file that was given by hand.
+    """
 
     id: int
     project: str
@@ -113,6 +134,35 @@ class Document:
     ingested_at: str
     encoding: str = ""
     warnings: tuple[str, ...] = ()
+    size: int = 0
+    store: str = ""
+    object_key: str = ""
+    etag: str = ""
+    object_version: str = ""
+    modified: str = ""
+
+    @property
+    def from_where(self) -> Origin:
+        """The same as an `Origin`."""
+        if not self.store:
+            return Origin(self.origin)
+        ref = ObjectRef(self.object_key, self.size, self.etag, self.object_version, self.modified)
+        return Origin(self.origin, self.store, ref)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An object that a sync could not take, as it was then. `retry_at`: not tried before."""
+
+    store: str
+    ref: ObjectRef
+    source: str
+    kind: str
+    message: str
+    hint: str
+    attempts: int
+    failed_at: str
+    retry_at: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +261,7 @@ class SourceInfo:
     parser: str
     encoding: str
     sha256: str
+    etag: str
     origin: str
     ingested_at: str
     warnings: tuple[str, ...]

@@ -88,13 +88,20 @@ def a_listing(count=2, **changes):
             "parser": "pdf/1",
             "encoding": "",
             "sha256": "ab" * 32,
+            "etag": "cd" * 16,
             "origin": "folder",
             "ingested_at": "2026-11-30T00:00:00Z",
             "warnings": [],
         }
         for n in range(count)
     ]
-    return {"project": "default", "sources": sources, "total": count, "notice": ""} | changes
+    return {
+        "project": "default",
+        "sources": sources,
+        "total": count,
+        "failures": [],
+        "notice": "",
+    } | changes
 
 
 def a_report(**changes):

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from pydantic import SecretStr
 
-from kb.config import ROOT, Settings
+from kb.config import ROOT, Settings, variable
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -20,7 +20,7 @@ else:
 READMES = ("README.md", "README.zh-CN.md")
 PAGES = (*READMES, "CHANGELOG.md")
 PROGRAMS = ("ingest.py", "server.py", "kb/doctor.py", "kb/clients.py")
-VARIABLES = [f"KB_{name.upper()}" for name in Settings.model_fields]
+VARIABLES = [variable(name) for name in Settings.model_fields]
 TEST_VARIABLES = {"KB_SLOW", "KB_SHARED"}
 TOOLS = ("search", "read_range", "ingest_file", "list_sources")
 PARSERS = {"json": json.loads, "toml": tomllib.loads, "yaml": yaml.safe_load}
@@ -56,7 +56,7 @@ def flags():
 
 def example():
     """Variables of `.env.example` with the default they show."""
-    return dict(re.findall(r"^# (KB_\w+)=(.*)$", read(".env.example"), re.MULTILINE))
+    return dict(re.findall(r"^# ((?:KB|MINIO)_\w+)=(.*)$", read(".env.example"), re.MULTILINE))
 
 
 @pytest.mark.parametrize("page", READMES)
@@ -73,23 +73,28 @@ def test_every_setting_is_in_the_readme(page, variable):
 
 @pytest.mark.parametrize("page", READMES)
 def test_a_readme_names_no_setting_that_is_gone(page):
-    assert set(re.findall(r"\bKB_[A-Z_]+[A-Z]\b", read(page))) <= {*VARIABLES, *TEST_VARIABLES}
+    assert set(re.findall(r"\b(?:KB|MINIO)_[A-Z_]+[A-Z]\b", read(page))) <= {
+        *VARIABLES,
+        *TEST_VARIABLES,
+    }
 
 
 def test_the_example_lists_every_setting_once_with_its_default():
     assert list(example()) == VARIABLES
     for name, field in Settings.model_fields.items():
-        shown, default = example()[f"KB_{name.upper()}"], field.default
+        shown, default = example()[variable(name)], field.default
         if isinstance(default, Path):
             assert ROOT / shown == default
         elif isinstance(default, SecretStr):
             assert shown == default.get_secret_value()
+        elif isinstance(default, bool):
+            assert shown == str(default).lower()
         else:
             assert type(default)(shown) == default
 
 
 def test_the_example_can_be_used_as_it_is(tmp_path):
-    switched_on = re.sub(r"^# (KB_\w+=)", r"\1", read(".env.example"), flags=re.MULTILINE)
+    switched_on = re.sub(r"^# ((?:KB|MINIO)_\w+=)", r"\1", read(".env.example"), flags=re.MULTILINE)
     file = tmp_path / ".env"
     file.write_text(switched_on, encoding="utf-8")
     assert Settings(_env_file=file) == Settings(_env_file=None)

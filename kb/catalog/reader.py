@@ -8,12 +8,14 @@ from kb.blocks import indexed_text
 from kb.catalog.rows import (
     BLOCK_COLUMNS,
     DOCUMENT_COLUMNS,
+    FAILURE_COLUMNS,
     PAGE_COLUMNS,
     Model,
     Pending,
     page_id,
     to_block,
     to_document,
+    to_failure,
     to_page,
 )
 from kb.messages import tr
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Collection, Iterator, Sequence
 
-    from kb.types import Block, Document, Page
+    from kb.types import Block, Document, Failure, Page
 
 _CHUNK: Final = 500  # parameters in one statement: SQLite may be built for 999
 
@@ -80,11 +82,36 @@ class Reader:
 
     def document(self, source: str) -> Document | None:
         """The current version of `source`."""
-        row = self._db.execute(
-            f"SELECT {DOCUMENT_COLUMNS} FROM documents WHERE source = ? AND valid_until = ''",  # noqa: S608
-            (source,),
-        ).fetchone()
-        return to_document(row, self.project) if row else None
+        return self._document("source = ?", source)
+
+    def document_of(self, store: str, key: str) -> Document | None:
+        """The current document of the object `key` of `store`."""
+        return self._document("store = ? AND object_key = ?", store, key)
+
+    def documents_of(self, store: str) -> list[Document]:
+        """The current documents that are objects of `store`."""
+        rows = self._db.execute(
+            f"SELECT {DOCUMENT_COLUMNS} FROM documents WHERE store = ? AND valid_until = ''",  # noqa: S608
+            (store,),
+        )
+        return [to_document(row, self.project) for row in rows]
+
+    def same_bytes(self, sha256: str) -> list[Document]:
+        """The current documents made of the bytes with this hash."""
+        rows = self._db.execute(
+            f"SELECT {DOCUMENT_COLUMNS} FROM documents WHERE sha256 = ? AND valid_until = ''",  # noqa: S608
+            (sha256,),
+        )
+        return [to_document(row, self.project) for row in rows]
+
+    def failures(self, store: str | None = None) -> list[Failure]:
+        """What syncs could not take, of all stores or of one, by key."""
+        rows = self._db.execute(
+            f"SELECT {FAILURE_COLUMNS} FROM failures WHERE ? IS NULL OR store = ?"  # noqa: S608
+            " ORDER BY store, object_key",
+            (store, store),
+        )
+        return [to_failure(row) for row in rows]
 
     def documents(self, ids: Collection[int] | None = None) -> dict[int, Document]:
         """Current documents by id, all or those of `ids`."""
@@ -284,6 +311,13 @@ class Reader:
             not_synced_by,
         )
 
+    def _document(self, condition: str, *parameters: str) -> Document | None:
+        row = self._db.execute(
+            f"SELECT {DOCUMENT_COLUMNS} FROM documents WHERE {condition} AND valid_until = ''",  # noqa: S608
+            parameters,
+        ).fetchone()
+        return to_document(row, self.project) if row else None
+
     def _one(self, statement: str, *parameters: Any) -> int:
         return int(self._db.execute(statement, parameters).fetchone()[0])
 
@@ -314,6 +348,7 @@ def _info(document: Document, vectors: int) -> SourceInfo:
         parser=document.parser,
         encoding=document.encoding,
         sha256=document.sha256,
+        etag=document.etag,
         origin=document.origin,
         ingested_at=document.ingested_at,
         warnings=document.warnings,

@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 import zstandard
 
-from kb.types import Block, Document, Element, Page
+from kb.types import Block, Document, Element, Failure, ObjectRef, Page
 
 if TYPE_CHECKING:
     import sqlite3
 
 DOCUMENT_COLUMNS: Final = (
     "id, source, version, sha256, media_type, title, parser, pages, blocks, status, origin,"
-    " valid_from, valid_until, ingested_at, encoding, warnings"
+    " valid_from, valid_until, ingested_at, encoding, warnings, size, store, object_key, etag,"
+    " object_version, modified"
+)
+FAILURE_COLUMNS: Final = (
+    "store, object_key, size, etag, object_version, modified, source, kind, message, hint,"
+    " attempts, failed_at, retry_at"
 )
 PAGE_COLUMNS: Final = "id, kind, label, width, height, marks, text"
 BLOCK_COLUMNS: Final = "id, document_id, page, line_start, line_end, heading_path, table_header"
@@ -52,7 +57,8 @@ def page_id(document_id: int, number: int) -> int:
 def to_document(row: sqlite3.Row | tuple[Any, ...], project: str) -> Document:
     """A row of DOCUMENT_COLUMNS."""
     id_, source, version, sha256, media_type, title, parser, pages, blocks, *rest = row
-    status, origin, valid_from, valid_until, ingested_at, encoding, warnings = rest
+    status, origin, valid_from, valid_until, ingested_at, encoding, warnings, *object_ = rest
+    size, store, object_key, etag, object_version, modified = object_
     return Document(
         id=id_,
         project=project,
@@ -71,6 +77,38 @@ def to_document(row: sqlite3.Row | tuple[Any, ...], project: str) -> Document:
         ingested_at=ingested_at,
         encoding=encoding,
         warnings=tuple(json.loads(warnings)),
+        size=size,
+        store=store,
+        object_key=object_key,
+        etag=etag,
+        object_version=object_version,
+        modified=modified,
+    )
+
+
+def to_failure(row: tuple[Any, ...]) -> Failure:
+    """A row of FAILURE_COLUMNS."""
+    store, key, size, etag, version, modified, *rest = row
+    return Failure(store, ObjectRef(key, size, etag, version, modified), *rest)
+
+
+def from_failure(failure: Failure) -> tuple[Any, ...]:
+    """The row of a failure, in the order of FAILURE_COLUMNS."""
+    ref = failure.ref
+    return (
+        failure.store,
+        ref.key,
+        ref.size,
+        ref.etag,
+        ref.version,
+        ref.last_modified,
+        failure.source,
+        failure.kind,
+        failure.message,
+        failure.hint,
+        failure.attempts,
+        failure.failed_at,
+        failure.retry_at,
     )
 
 

@@ -96,7 +96,38 @@ CREATE VIRTUAL TABLE blocks_fts USING fts5 (
 CREATE VIRTUAL TABLE blocks_vocab USING fts5vocab (blocks_fts, 'row');
 """
 
-MIGRATIONS: Final = (_V1,)
+_V2: Final = """
+-- The object that a version's bytes came from: store is 's3://bucket', 'file:' for the folder, ''
+-- for a file that was given by hand.
+ALTER TABLE documents ADD COLUMN store TEXT NOT NULL DEFAULT '';
+ALTER TABLE documents ADD COLUMN object_key TEXT NOT NULL DEFAULT '';
+ALTER TABLE documents ADD COLUMN etag TEXT NOT NULL DEFAULT '';
+ALTER TABLE documents ADD COLUMN object_version TEXT NOT NULL DEFAULT '';
+ALTER TABLE documents ADD COLUMN modified TEXT NOT NULL DEFAULT '';
+CREATE UNIQUE INDEX documents_object ON documents (store, object_key)
+    WHERE valid_until = '' AND store <> '';
+CREATE INDEX documents_bytes ON documents (sha256);
+
+-- Objects that a sync could not take, as they were then.
+CREATE TABLE failures (
+    store TEXT NOT NULL,
+    object_key TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    etag TEXT NOT NULL,
+    object_version TEXT NOT NULL,
+    modified TEXT NOT NULL,
+    source TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    message TEXT NOT NULL,
+    hint TEXT NOT NULL,
+    attempts INTEGER NOT NULL,
+    failed_at TEXT NOT NULL,
+    retry_at TEXT NOT NULL,
+    PRIMARY KEY (store, object_key)
+) WITHOUT ROWID;
+"""
+
+MIGRATIONS: Final = (_V1, _V2)
 """Script i takes the schema from version i to i + 1; scripts are only ever added."""
 
 APPLICATION_ID: Final = 0x786E4B42  # "xnKB": tells our file from any other SQLite database

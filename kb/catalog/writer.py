@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from kb.blocks import BLOCKS_REVISION, cut_blocks, indexed_text, text_hash
 from kb.catalog.reader import Reader
-from kb.catalog.rows import Model, dump_path, from_page
+from kb.catalog.rows import Model, dump_path, from_failure, from_page
 from kb.outline import mark_headings
 from kb.text import TOKENS_REVISION, split_lines, tokens
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from kb.types import Block, Document, Page
+    from kb.types import Block, Document, Failure, Origin, Page
 
 REVISION: Final = f"{BLOCKS_REVISION}.{TOKENS_REVISION}"
 """How blocks and keywords were made; an index of another revision is made again from its pages."""
@@ -37,10 +37,12 @@ class NewVersion:
     title: str
     parser: str
     encoding: str
-    origin: str
+    origin: Origin
     warnings: tuple[str, ...]
     pages: tuple[Page, ...]
     ingested_at: str
+    same_as: int = 0
+    """The document that holds the same pages already: its vectors are taken over."""
 
 
 class Writer(Reader):
@@ -72,18 +74,41 @@ class Writer(Reader):
         with self._transaction():
             previous = self.document(new.source)
             if previous and (previous.sha256, previous.parser) == (new.sha256, new.parser):
+                self._note_origin(previous, new.origin)
                 return previous
             if previous:
                 self._close(previous, new.ingested_at)
+            self._disown(new.origin)
             document_id = self._insert_document(new, self._next_version(new.source), len(blocks))
             self._db.executemany(
                 "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (from_page(document_id, p, len(split_lines(p.text))) for p in new.pages),
             )
             self._insert_blocks(document_id, new.title, new.pages, blocks)
+            self._take_vectors(document_id, new.same_as)
             self._set_meta("revision", REVISION)
             self._bump("generation")
         return self.documents([document_id])[document_id]
+
+    def note_origin(self, document: Document, origin: Origin) -> None:
+        """The same bytes now lie there, or are called so."""
+        with self._transaction():
+            self._note_origin(document, origin)
+
+    def _note_origin(self, document: Document, origin: Origin) -> None:
+        self._disown(origin)
+        row = {"id": document.id, **_origin_row(origin)}
+        values = ", ".join(f"{name} = :{name}" for name in row)
+        self._db.execute(f"UPDATE documents SET {values} WHERE id = :id", row)  # noqa: S608
+
+    def _disown(self, origin: Origin) -> None:
+        """No two current documents are of one object: the newest name of it has it."""
+        if origin.ref:
+            self._db.execute(
+                "UPDATE documents SET store = '', object_key = '' WHERE store = ?"
+                " AND object_key = ? AND valid_until = ''",
+                (origin.store, origin.ref.key),
+            )
 
     def remove(self, source: str) -> bool:
         """Forget every version of `source`; False when there was none."""
@@ -117,7 +142,7 @@ class Writer(Reader):
             "pages": len(new.pages),
             "blocks": blocks,
             "status": "ready",
-            "origin": new.origin,
+            **_origin_row(new.origin),
             "warnings": json.dumps(new.warnings, ensure_ascii=False),
             "valid_from": new.ingested_at,
             "ingested_at": new.ingested_at,
@@ -179,6 +204,31 @@ class Writer(Reader):
                 "INSERT INTO blocks_fts (rowid, tokens) VALUES (?, ?)",
                 (inserted.lastrowid, " ".join(tokens(text))),
             )
+
+    def _take_vectors(self, document_id: int, other: int) -> None:
+        """Blocks without a vector get that of the same lines of the document `other`.
+
+        Their text differs in the title at most, which is what a document is called: a new name is
+        no reason to embed every line again. A change of model embeds it under its own.
+        """
+        same = (
+            " FROM blocks old JOIN blocks new USING (page, line_start, line_end)"
+            " WHERE old.document_id = :other AND new.document_id = :id"
+            " AND new.vector_id IS NULL AND old.vector_id IS NOT NULL"
+        )
+        ids = {"other": other, "id": document_id}
+        self._db.execute(
+            "INSERT OR IGNORE INTO vectors (model_id, text_hash, vector)"  # noqa: S608
+            " SELECT model_id, new_hash, vector FROM vectors JOIN"
+            f" (SELECT new.text_hash AS new_hash, old.vector_id AS old_id{same}) ON id = old_id",
+            ids,
+        )
+        self._db.execute(
+            "UPDATE blocks SET vector_id = (SELECT v.id FROM vectors v"
+            " WHERE v.model_id = CAST(:model AS INTEGER) AND v.text_hash = blocks.text_hash)"
+            " WHERE document_id = :id AND vector_id IS NULL",
+            {"id": document_id, "model": self.meta("model") or 0},
+        )
 
     def _drop_blocks(self, document: Document) -> None:
         # A contentless index deletes by the very tokens that were inserted (SQLite < 3.43).
@@ -251,6 +301,28 @@ class Writer(Reader):
             )
         return dropped
 
+    # -- syncs -----------------------------------------------------------------------------
+
+    def note_failure(self, failure: Failure) -> None:
+        """Remember why an object could not be taken, in place of what was known of it."""
+        row = from_failure(failure)
+        with self._transaction():
+            marks = ", ".join("?" * len(row))
+            self._db.execute(f"INSERT OR REPLACE INTO failures VALUES ({marks})", row)  # noqa: S608
+
+    def forget_failures(self, store: str, keys: Iterable[str]) -> None:
+        """These objects were taken, or are gone."""
+        with self._transaction():
+            self._db.executemany(
+                "DELETE FROM failures WHERE store = ? AND object_key = ?",
+                ((store, key) for key in keys),
+            )
+
+    def note_sync(self, summary: str) -> None:
+        """What the last finished sync did, as JSON."""
+        with self._transaction():
+            self._set_meta("last_sync", summary)
+
     # -- what Chroma holds -----------------------------------------------------------------
 
     def start_chroma(self, epoch: str) -> None:
@@ -301,3 +373,15 @@ class Writer(Reader):
 
     def _bump(self, key: str) -> None:
         self._set_meta(key, str(int(self.meta(key) or 0) + 1))
+
+
+def _origin_row(origin: Origin) -> dict[str, str]:
+    ref = origin.ref
+    return {
+        "origin": origin.place,
+        "store": origin.store if ref else "",
+        "object_key": ref.key if ref else "",
+        "etag": ref.etag if ref else "",
+        "object_version": ref.version if ref else "",
+        "modified": ref.last_modified if ref else "",
+    }

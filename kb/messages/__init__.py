@@ -7,7 +7,19 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from kb.messages import cli, core, embedding, ocr, ofd, office, parsing, terminal, tools, web
+from kb.messages import (
+    cli,
+    core,
+    embedding,
+    objects,
+    ocr,
+    ofd,
+    office,
+    parsing,
+    terminal,
+    tools,
+    web,
+)
 
 Language = Literal["zh", "en"]
 
@@ -19,6 +31,7 @@ TABLE: Final[dict[str, tuple[str, str]]] = {
     **office.TABLE,
     **web.TABLE,
     **embedding.TABLE,
+    **objects.TABLE,
     **tools.TABLE,
     **cli.TABLE,
     **terminal.TABLE,

@@ -108,6 +108,10 @@ TABLE: dict[str, tuple[str, str]] = {
         "另有 {count} 个文本块还没有向量，目前只按关键词检索。",
         "{count} blocks have no vector yet and are found by keyword only.",
     ),
+    "list.failures": (
+        "有 {count} 个对象上次同步未能入库，列在最后。",
+        "{count} objects could not be taken by the last sync; they are listed last.",
+    ),
     "list.near": (
         "没有名称含“{query}”的文档，下面是相近的。",
         'No source holds "{query}"; these are near.',
@@ -179,6 +183,12 @@ TABLE: dict[str, tuple[str, str]] = {
         "（{source} 的第 {version} 版仍然有效，没有改动。）",
         " (Version {version} of {source} still stands, unchanged.)",
     ),
+    "ingest.overtaken": (
+        "{source} 在此期间被另一个进程替换或删除。",
+        "{source} was replaced or removed by another process meanwhile.",
+    ),
+    "ingest.overtaken.hint": ("再次入库即可", "Ingest it again"),
+    "lock.sync": ("同步 {store}", "syncing {store}"),
     "embed.on_purpose": (
         "KB_EMBEDDER=none，不使用向量。",
         "KB_EMBEDDER=none, no vectors are used.",

@@ -18,6 +18,37 @@ TABLE: dict[str, tuple[str, str]] = {
     "cli.dry_run": ("只解析并报告，不写入", "parse and report, write nothing"),
     "cli.list": ("列出所有文档", "list all documents"),
     "cli.remove": ("删除一个文档的所有版本", "remove every version of a document"),
+    "cli.sync": (
+        "让索引与存储的列表一致：新增、改动、移动、删除",
+        "make the index equal to the store's listing: new, changed, moved, deleted",
+    ),
+    "cli.prefix": ("只同步键以此开头的对象", "only objects whose key starts with this"),
+    "cli.bucket": ("存储桶（默认 MINIO_BUCKET）", "the bucket (default: MINIO_BUCKET)"),
+    "cli.delete": (
+        "列表里没有的就删除（默认，但列表为空时不删）；--delete 为空时也删，--no-delete 从不删",
+        (
+            "drop what is not listed (default, but not on an empty listing); --delete then too,"
+            " --no-delete never"
+        ),
+    ),
+    "cli.watch": (
+        "持续运行，每隔这么多秒同步一次，每次输出一行 JSON",
+        "go on, sync every so many seconds, one JSON line each",
+    ),
+    "cli.workers": ("同时读取和解析的对象数", "objects that are read and parsed at once"),
+    "cli.only_sync": (
+        "--prefix、--bucket、--delete、--watch 只与 --sync 连用。",
+        "--prefix, --bucket, --delete and --watch go with --sync only.",
+    ),
+    "cli.only_sync.hint": (
+        "例如 python ingest.py --sync --prefix 政策/",
+        "For example python ingest.py --sync --prefix policies/",
+    ),
+    "cli.sync_paths": ("--sync 不接受文件。", "--sync takes no files."),
+    "cli.sync_paths.hint": (
+        "要同步一部分，用 --prefix；要入库单个对象，去掉 --sync",
+        "To sync a part, use --prefix; to take one object, leave --sync out",
+    ),
     "cli.resume": (
         "只补算缺少的向量并更新 Chroma",
         "only compute missing vectors and bring Chroma up to date",

@@ -171,6 +171,8 @@ TABLE: dict[str, tuple[str, str]] = {
         "项目 {project} 共 {total} 个文档，列出 {shown} 个",
         "Project {project}: {total} documents, {shown} listed",
     ),
+    "tool.list.failed": ("未能入库：{error}", "not taken: {error}"),
+    "tool.list.retry": ("{time} 之后再试", "tried again after {time}"),
     "tool.list.none": (
         '没有文档可列。去掉 query 看全部：list_sources()；导入：ingest_file(path="…")',
         'Nothing to list. All: list_sources(); to add one: ingest_file(path="…")',

@@ -1,99 +1,211 @@
-"""Documents in folders: what to ingest, under which source, read once and unchanged."""
+"""A folder as an object store, and which local paths an agent may mean."""
 
 from __future__ import annotations
 
-import hashlib
+import os
 import shutil
 import tempfile
+import time
 import unicodedata
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from stat import S_ISREG
+from typing import TYPE_CHECKING, BinaryIO, Final
 
-from kb.errors import InvalidInput, NotFound, Refused
+from kb.errors import InvalidInput, NotFound, ObjectChanged, Refused, StoreFailed, StoreRefused
 from kb.messages import tr
+from kb.types import ObjectRef
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_CHUNK: Final = 1 << 20
+    from kb.ports import Readable
+
+STORE_NAME: Final = "file:"
+"""The same wherever the folder lies: it may be moved together with the index."""
 _LEFT_BY_PROGRAMS: Final = ("~$", ".", "Thumbs.db", "desktop.ini")
+_UNSETTLED_NS: Final = 2_000_000_000
+"""File systems tell times as coarsely as this: a younger file may change and keep its time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
-    """A private copy of a document, complete, and the hash of its bytes."""
+class FolderStore:
+    """The files below `root`; a key is the path relative to it, `/` separated, as on disk."""
 
-    path: Path
-    sha256: str
-    size: int
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.name = STORE_NAME
+
+    def place(self, key: str) -> str:
+        """The absolute path."""
+        return str(self._path(key))
+
+    def stat(self, key: str) -> ObjectRef:
+        """The file as it is now. Raises NotFound; Refused for what is no file."""
+        path = self._path(key)
+        with _told(key):
+            if not path.exists():
+                raise missing(key)
+            if path.is_dir():
+                raise Refused(tr("file.folder", name=key), tr("file.folder.hint"))
+            if not path.is_file():
+                raise Refused(tr("file.special", name=key), tr("file.missing.hint"))
+            return _ref(key, path.stat())
+
+    @contextmanager
+    def open(self, ref: ObjectRef) -> Iterator[Readable]:
+        """The file's bytes. Raises ObjectChanged when it is not, or not any more, `ref`."""
+        path = self._path(ref.key)
+        with _told(ref.key), path.open("rb") as file:
+            reading = _Reading(_check_same(ref, file), file)
+            yield reading
+            _check_same(reading.ref, file)
+
+    def list(self, prefix: str = "") -> Iterator[ObjectRef]:
+        """Every file. Links out of the folder are not followed. Raises StoreFailed."""
+        if not self.root.is_dir():
+            raise StoreRefused(tr("store.no_folder", folder=self.root), tr("store.no_folder.hint"))
+        for path in self._files():
+            key = path.relative_to(self.root).as_posix()
+            if key.startswith(prefix) and (ref := self._ref_or_gone(key, path)):
+                yield ref
+
+    def put(self, key: str, data: BinaryIO, size: int) -> ObjectRef:
+        """Write `size` bytes beside the file, then take its place."""
+        path = self._path(key)
+        with _told(key):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(prefix=".kb-", dir=path.parent)
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    shutil.copyfileobj(data, file)
+                    _check_complete(key, file.tell(), size)
+                Path(name).replace(path)
+            except BaseException:
+                with suppress(OSError):
+                    Path(name).unlink()
+                raise
+        return self.stat(key)
+
+    def versions(self, key: str) -> Sequence[ObjectRef]:
+        """The file as it is: a folder keeps no history."""
+        return [self.stat(key)]
+
+    def _path(self, key: str) -> Path:
+        """Raises NotFound for a key that leads out of the folder."""
+        path = self.root / key
+        if not key or "\0" in key or not _below(path, self.root):
+            raise missing(key)
+        return path
+
+    def _files(self) -> Iterator[Path]:
+        def fail(error: OSError) -> None:
+            raise StoreRefused(
+                tr("store.unlisted", name=error.filename, reason=error.strerror),
+                tr("store.unlisted.hint"),
+            ) from error
+
+        for folder, folders, names in os.walk(self.root, onerror=fail):
+            folders.sort()
+            yield from (Path(folder) / name for name in sorted(names))
+
+    def _ref_or_gone(self, key: str, path: Path) -> ObjectRef | None:
+        try:
+            if path.is_symlink() and not _below(path, self.root):
+                return None
+            status = path.stat()
+        except FileNotFoundError:  # it went while we looked, or is a link to nowhere
+            return None
+        except OSError as error:
+            raise _unreadable(key, error) from error
+        return _ref(key, status) if S_ISREG(status.st_mode) else None
+
+
+def _check_complete(key: str, got: int, size: int) -> None:
+    if got != size:
+        reason = tr("store.truncated", name=key[:200], size=size, got=got)
+        raise StoreFailed(reason, tr("store.retry.hint"))
+
+
+def _ref(key: str, status: os.stat_result) -> ObjectRef:
+    modified = datetime.fromtimestamp(status.st_mtime_ns / 1e9, timezone.utc)
+    return ObjectRef(key, status.st_size, _etag(status), "", modified.isoformat())
+
+
+def _etag(status: os.stat_result) -> str:
+    """Changes with every change of the file; empty while a change might not show.
+
+    The last part alone changes when a file is only renamed.
+    """
+    if time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) < _UNSETTLED_NS:
+        return ""
+    return f"{status.st_mtime_ns:x}-{status.st_ino:x}-{status.st_ctime_ns:x}"
+
+
+def _check_same(ref: ObjectRef, file: BinaryIO) -> ObjectRef:
+    """The open file as it is, if it is `ref`."""
+    now = _ref(ref.key, os.fstat(file.fileno()))
+    # A file that was too young when it was listed has no etag to compare.
+    if (now.size, now.last_modified, ref.etag or now.etag) != (
+        ref.size,
+        ref.last_modified,
+        now.etag or ref.etag,
+    ):
+        raise changed(ref.key)
+    return now
+
+
+class _Reading:
+    """An open file, and which one it is."""
+
+    def __init__(self, ref: ObjectRef, file: BinaryIO) -> None:
+        self.ref = ref
+        self.read = file.read
 
 
 @contextmanager
-def copied(path: Path, max_mb: int) -> Iterator[Copy]:
-    """The file at `path` read once: what is hashed is what is parsed, whoever writes meanwhile.
-
-    Raises NotFound and Refused (a folder, a device, empty, over `max_mb` MiB, unreadable).
-    """
-    _check(path, max_mb)
-    # The file may not be on the temporary disk for longer than it is parsed.
-    with tempfile.TemporaryDirectory(prefix="kb-", ignore_cleanup_errors=True) as folder:
-        copy = Path(folder) / f"document{path.suffix.lower()}"
-        digest = hashlib.sha256()
-        size = 0
-        try:
-            with path.open("rb") as source, copy.open("wb") as target:
-                while chunk := source.read(_CHUNK):
-                    size += len(chunk)
-                    if size > max_mb << 20:  # it grew since it was checked
-                        raise _too_large(path, size, max_mb)
-                    digest.update(chunk)
-                    target.write(chunk)
-        except OSError as error:
-            raise Refused(
-                tr("file.unreadable", name=path.name, reason=error.strerror),
-                tr("file.unreadable.hint"),
-            ) from error
-        yield Copy(copy, digest.hexdigest(), size)
+def _told(key: str) -> Iterator[None]:
+    """The file system's errors as ours."""
+    try:
+        yield
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise missing(key) from error
+    except OSError as error:
+        raise _unreadable(key, error) from error
 
 
-def _check(path: Path, max_mb: int) -> None:
-    if path.is_dir():
-        raise Refused(tr("file.folder", name=path.name), tr("file.folder.hint"))
-    if not path.exists():
-        raise NotFound(tr("file.missing", name=str(path)), tr("file.missing.hint"))
-    if not path.is_file():
-        raise Refused(tr("file.special", name=path.name), tr("file.missing.hint"))
-    size = path.stat().st_size
-    if not size:
-        raise Refused(tr("file.empty", name=path.name), tr("file.empty.hint"))
-    if size > max_mb << 20:
-        raise _too_large(path, size, max_mb)
+def missing(key: str) -> NotFound:
+    """The object does not exist."""
+    return NotFound(tr("file.missing", name=key[:200]), tr("file.missing.hint"))
 
 
-def _too_large(path: Path, size: int, max_mb: int) -> Refused:
-    return Refused(
-        tr("file.large", name=path.name, size=size >> 20, limit=max_mb), tr("file.large.hint")
+def changed(key: str) -> ObjectChanged:
+    """The object is another one than was listed."""
+    return ObjectChanged(tr("store.changed", name=key[:200]), tr("store.retry.hint"))
+
+
+def _unreadable(key: str, error: OSError) -> StoreRefused:
+    reason = error.strerror or type(error).__name__
+    return StoreRefused(
+        tr("file.unreadable", name=key[:200], reason=reason), tr("file.unreadable.hint")
     )
 
 
 def walk(folder: Path) -> list[tuple[Path, str]]:
-    """Every document below `folder` as (path, source), by source.
-
-    A source is the path relative to `folder`, `/` separated. Hidden files and what office programs
-    and file managers leave behind are no documents; links out of the folder are not followed.
-    """
-    found = (
-        (path, path.relative_to(folder).as_posix())
-        for path in folder.rglob("*")
-        if path.is_file() and path.resolve().is_relative_to(folder.resolve())
+    """Every document below `folder` as (path, source), by source."""
+    refs = FolderStore(folder).list()
+    return sorted(
+        ((folder / ref.key, ref.key) for ref in refs if not is_left_over(ref.key)),
+        key=lambda pair: pair[1],
     )
-    return sorted(((p, s) for p, s in found if not _is_left_over(s)), key=lambda pair: pair[1])
 
 
-def _is_left_over(relative: str) -> bool:
-    return any(part.startswith(_LEFT_BY_PROGRAMS) for part in relative.split("/"))
+def is_left_over(key: str) -> bool:
+    """Whether a key names what is no document.
+
+    Hidden files, what office programs and file managers leave behind, markers of folders.
+    """
+    return key.endswith("/") or any(p.startswith(_LEFT_BY_PROGRAMS) for p in key.split("/"))
 
 
 def resolve_key(path: str, roots: Sequence[Path]) -> tuple[Path, str]:
@@ -111,7 +223,7 @@ def resolve_key(path: str, roots: Sequence[Path]) -> tuple[Path, str]:
         names = tr("list.separator").join(str(root) for root in roots)
         raise Refused(tr("file.outside", path=path[:200]), tr("file.outside.hint", roots=names))
     for candidate in inside:
-        found = _as_on_disk(candidate)
+        found = as_on_disk(candidate)
         if found:
             root = next(root for root in roots if _below(found, root))
             return found, found.resolve().relative_to(root.resolve()).as_posix()
@@ -122,13 +234,15 @@ def _below(path: Path, root: Path) -> bool:
     return path.resolve().is_relative_to(root.resolve())
 
 
-def _as_on_disk(path: Path) -> Path | None:
+def as_on_disk(path: Path) -> Path | None:
     """`path` as it is spelled on disk: macOS and some archives keep names decomposed (NFD)."""
+    if path.exists():
+        return path
     for form in ("NFC", "NFD"):
         spelled = Path(unicodedata.normalize(form, str(path)))
         if spelled.exists():
             return spelled
-    return path if path.exists() else None
+    return None
 
 
 def free_bytes(folder: Path) -> int:

@@ -1,0 +1,1 @@
+"""The index follows an object store."""
