@@ -8,6 +8,7 @@ import tempfile
 import time
 import unicodedata
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from stat import S_ISREG
@@ -26,7 +27,7 @@ STORE_NAME: Final = "file:"
 """The same wherever the folder lies: it may be moved together with the index."""
 _LEFT_BY_PROGRAMS: Final = ("~$", ".", "Thumbs.db", "desktop.ini")
 _UNSETTLED_NS: Final = 2_000_000_000
-"""File systems tell times as coarsely as this: a younger file may change and keep its time."""
+"""File systems tell times as coarsely as this: a younger file may change and keep its times."""
 
 
 class FolderStore:
@@ -57,9 +58,9 @@ class FolderStore:
         """The file's bytes. Raises ObjectChanged when it is not, or not any more, `ref`."""
         path = self._path(ref.key)
         with _told(ref.key), path.open("rb") as file:
-            reading = _Reading(_check_same(ref, file), file)
-            yield reading
-            _check_same(reading.ref, file)
+            yield _Reading(ref, file)
+            if _ref(ref.key, os.fstat(file.fileno())) != ref:
+                raise changed(ref.key)
 
     def list(self, prefix: str = "") -> Iterator[ObjectRef]:
         """Every file. Links out of the folder are not followed. Raises StoreFailed."""
@@ -133,33 +134,23 @@ def _ref(key: str, status: os.stat_result) -> ObjectRef:
 
 
 def _etag(status: os.stat_result) -> str:
-    """Changes with every change of the file; empty while a change might not show.
-
-    The last part alone changes when a file is only renamed.
-    """
-    if time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) < _UNSETTLED_NS:
-        return ""
+    """Changes with every change of the file; only its last part when it is merely renamed."""
     return f"{status.st_mtime_ns:x}-{status.st_ino:x}-{status.st_ctime_ns:x}"
 
 
-def _check_same(ref: ObjectRef, file: BinaryIO) -> ObjectRef:
-    """The open file as it is, if it is `ref`."""
-    now = _ref(ref.key, os.fstat(file.fileno()))
-    # A file that was too young when it was listed has no etag to compare.
-    if (now.size, now.last_modified, ref.etag or now.etag) != (
-        ref.size,
-        ref.last_modified,
-        now.etag or ref.etag,
-    ):
-        raise changed(ref.key)
-    return now
-
-
 class _Reading:
-    """An open file, and which one it is."""
+    """An open file, and which one it is.
 
-    def __init__(self, ref: ObjectRef, file: BinaryIO) -> None:
-        self.ref = ref
+    A file that changed a moment ago has no etag: it may change once more within the same tick.
+    """
+
+    def __init__(self, listed: ObjectRef, file: BinaryIO) -> None:
+        status = os.fstat(file.fileno())
+        now = _ref(listed.key, status)
+        if now != listed:
+            raise changed(listed.key)
+        age = time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns)
+        self.ref = replace(now, etag="") if age < _UNSETTLED_NS else now
         self.read = file.read
 
 

@@ -37,7 +37,7 @@ def name_objects(
 
 
 def _candidates(key: str, prefix: str, clean: Callable[[str], str]) -> Iterable[str]:
-    raw = key.encode("utf-8", "surrogateescape")
+    raw = key.encode("utf-8", "surrogatepass")
     hashed = f"{quote(raw, safe='')}~{sha256(raw).hexdigest()[:16]}"
     for name in (_cleaned(key, clean), _escaped(key), quote(raw, safe="")):
         if name and _cleaned(name, clean) == name:
@@ -55,6 +55,6 @@ def _cleaned(key: str, clean: Callable[[str], str]) -> str:
 def _escaped(key: str) -> str:
     """`key` with everything but letters, digits and plain signs as %XX (RFC 3986)."""
     return "".join(
-        c if c.isalnum() or c in _PLAIN else quote(c.encode("utf-8", "surrogateescape"), safe="")
+        c if c.isalnum() or c in _PLAIN else quote(c.encode("utf-8", "surrogatepass"), safe="")
         for c in key
     )

@@ -73,7 +73,9 @@ def make_plan(
     by_key = {document.object_key: document for document in documents}
     held = {key: document.source for key, document in by_key.items()}
     refs = {ref.key: ref for ref in listed if not is_left_over(ref.key)}
-    readable = {key: ref for key, ref in refs.items() if is_current("", key) is not None}
+    readable = {
+        key: ref for key, ref in refs.items() if _is_text(key) and is_current("", key) is not None
+    }
     sources = name_objects(readable, held, source_prefix, clean_source)
     changed = [
         Wanted(ref, sources[key], by_key.get(key))
@@ -88,9 +90,18 @@ def make_plan(
         gone=tuple(sorted(gone, key=lambda document: document.source)),
         unchanged=len(readable) - len(changed),
         waiting=tuple(waiting.values()),
-        unreadable=tuple(sorted(refs.keys() - readable.keys())),
+        unreadable=tuple(sorted(_shown(key) for key in refs.keys() - readable.keys())),
         ignored=len(listed) - len(refs),
     )
+
+
+def _is_text(key: str) -> bool:
+    """Whether a file name is text at all: the index could not hold it otherwise."""
+    return _shown(key) == key
+
+
+def _shown(key: str) -> str:
+    return key.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def same_object(one: ObjectRef, other: ObjectRef) -> bool:
