@@ -134,15 +134,17 @@ APPLICATION_ID: Final = 0x786E4B42  # "xnKB": tells our file from any other SQLi
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Bring the schema up to date, each step in its own transaction.
+    """Bring the schema up to date in one transaction: no reader ever sees a step between.
 
     Raises IndexDamaged when the file was made by a newer version or is another application's.
     """
     check_version(connection)
-    for step in range(schema_version(connection), len(MIGRATIONS)):
+    steps = MIGRATIONS[schema_version(connection) :]
+    if steps:
         connection.executescript(
-            f"BEGIN IMMEDIATE;{MIGRATIONS[step]}"
-            f"PRAGMA application_id = {APPLICATION_ID};PRAGMA user_version = {step + 1};COMMIT;"
+            f"BEGIN IMMEDIATE;{''.join(steps)}"
+            f"PRAGMA application_id = {APPLICATION_ID};PRAGMA user_version = {len(MIGRATIONS)};"
+            "COMMIT;"
         )
 
 
