@@ -1,4 +1,4 @@
-"""One ingest in a process of its own: `python -m kb.worker ingest PATH --source S --project P`.
+"""One ingest in a process of its own: `python -m kb.worker ingest NAME --source S --project P`.
 
 Answers in JSON lines on stdout: `progress`, then `report` (keywords ready) or `error`, then
 `vectors` when those are ready too. It ends at once when its stdin is closed, so that it never
@@ -14,7 +14,6 @@ import os
 import sys
 import threading
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from kb.app import open_kb
@@ -50,9 +49,7 @@ def _work(options: argparse.Namespace, channel: TextIO) -> int:
     try:
         kb = open_kb()
         if options.command == "ingest":
-            report = kb.ingest(
-                Path(options.path), options.source, options.project, on_progress=tell
-            )
+            report = kb.ingest(options.path, options.source, options.project, on_progress=tell)
             _send(channel, "report", asdict(report))
         _send(channel, "vectors", asdict(kb.update(options.project, tell_or_stop)))
     except _Stopped:
