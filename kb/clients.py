@@ -18,7 +18,7 @@ from typing import Final
 
 from pydantic import SecretStr
 
-from kb.config import ROOT, Settings
+from kb.config import ROOT, Settings, variable
 from kb.messages import set_language, tr
 
 CLIENTS: Final = ("dsh", "claude-desktop", "claude-code", "cursor", "vscode", "codex")
@@ -70,12 +70,20 @@ def claude_http_command(url: str) -> str:
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """What the server needs: UTF-8, and every setting that was given, unless it is a secret."""
+    """What the server needs: UTF-8, and every setting that was given.
+
+    Of a secret only that it must be filled in, and only if no `.env` has it: a client may start the
+    server without the variables of this shell (DSH strips what looks like a secret).
+    """
     given = {"PYTHONUTF8": "1"}
+    exported = Settings(_env_file=None).model_fields_set
     for name in Settings.model_fields:
         value = getattr(settings, name)
-        if name in settings.model_fields_set and not isinstance(value, SecretStr):
-            given[f"KB_{name.upper()}"] = str(value)
+        if name in settings.model_fields_set:
+            if not isinstance(value, SecretStr):
+                given[variable(name)] = str(value)
+            elif name in exported:
+                given[variable(name)] = tr("cli.clients.secret", name=variable(name))
     return given
 
 

@@ -71,6 +71,7 @@ def run_checks(kb: KnowledgeBase, project: str | None = None) -> Iterator[Check]
         ("chroma", lambda: _package(tr("doctor.chroma"), "chromadb")),
         ("model", lambda: _model(kb, shard)),
         ("ocr", lambda: _ocr(kb)),
+        ("objects", lambda: _objects(kb)),
         ("data", lambda: _data_folder(shard)),
         ("disk", lambda: _disk(shard)),
         ("catalog", lambda: _catalog(shard)),
@@ -200,6 +201,20 @@ def _ocr(kb: KnowledgeBase) -> Check:
     if mode == "off":
         return Check(tr("doctor.ocr"), True, "KB_OCR=off")
     return _package(tr("doctor.ocr"), "rapidocr", f"KB_OCR={mode}")
+
+
+def _objects(kb: KnowledgeBase) -> Check:
+    """Whether the object store lets itself be listed."""
+    name = tr("doctor.objects")
+    folder = kb.settings.local_root
+    if kb.settings.objects == "folder" and not folder.exists():
+        return Check(name, True, tr("doctor.objects.unused", folder=folder))
+    try:
+        store = kb.places.store()
+        store.check()
+    except KbError as error:
+        return Check(name, False, error.message, error.hint)
+    return Check(name, True, str(folder) if kb.settings.objects == "folder" else store.name)
 
 
 def _data_folder(shard: Project) -> Check:

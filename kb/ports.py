@@ -143,6 +143,10 @@ class ObjectStore(Protocol):
         """What a person would open: `s3://bucket/key`, or an absolute path."""
         ...
 
+    def check(self) -> None:
+        """Raise StoreFailed unless the store can be listed; soon, however much it holds."""
+        ...
+
     def stat(self, key: str) -> ObjectRef:
         """The object as it is now. Raises NotFound, which says that it does not exist."""
         ...

@@ -3,7 +3,7 @@
 import json
 import shlex
 import sys
-from pathlib import PurePosixPath, PureWindowsPath
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import pytest
 import yaml
@@ -126,3 +126,20 @@ def test_an_unknown_client_is_a_usage_error(capsys):
         clients.main(["--client", "emacs"])
     assert stopped.value.code == 2
     assert "claude-desktop" in capsys.readouterr().err
+
+
+def test_a_secret_of_this_shell_is_asked_for_and_never_printed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MINIO_SECRET_KEY", "hush")
+    monkeypatch.setenv("MINIO_BUCKET", "docs")
+    given = clients.environment(Settings(_env_file=None))
+    assert given["MINIO_BUCKET"] == "docs"
+    assert "MINIO_SECRET_KEY" in given["MINIO_SECRET_KEY"]
+    assert "hush" not in str(given)
+
+
+def test_a_secret_of_the_env_file_needs_no_filling_in(tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    file.write_text("MINIO_SECRET_KEY=hush", encoding="utf-8")
+    assert "MINIO_SECRET_KEY" not in clients.environment(Settings(_env_file=file))

@@ -10,6 +10,7 @@ TABLE: dict[str, tuple[str, str]] = {
         "connect to a server that runs with --http, e.g. http://127.0.0.1:8000/mcp",
     ),
     "cli.clients.client_help": ("只打印这一个客户端的配置", "print the block of this client only"),
+    "cli.clients.secret": ("<在此填写 {name}>", "<fill in {name}>"),
     "cli.clients.dsh": (
         "DSH：写入项目的 cordis.patch.yml",
         "DSH: in the project's cordis.patch.yml",

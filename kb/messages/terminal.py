@@ -129,6 +129,11 @@ TABLE: dict[str, tuple[str, str]] = {
         "now {now}, the index holds vectors of {index}",
     ),
     "doctor.ocr": ("扫描页识别（OCR）", "Reading scans (OCR)"),
+    "doctor.objects": ("文档所在", "Object store"),
+    "doctor.objects.unused": (
+        "文件夹 {folder} 不存在（只用文件路径入库则不需要）",
+        "the folder {folder} does not exist (not needed for files given by path)",
+    ),
     "doctor.data": ("数据文件夹", "Data folder"),
     "doctor.data.remedy": (
         "改正文件夹权限，或把 KB_DATA_DIR 指向可写的位置",

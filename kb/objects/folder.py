@@ -41,6 +41,11 @@ class FolderStore:
         """The absolute path."""
         return str(self._path(key))
 
+    def check(self) -> None:
+        """Raise StoreRefused unless the folder is there."""
+        if not self.root.is_dir():
+            raise StoreRefused(tr("store.no_folder", folder=self.root), tr("store.no_folder.hint"))
+
     def stat(self, key: str) -> ObjectRef:
         """The file as it is now. Raises NotFound; Refused for what is no file."""
         path = self._path(key)
@@ -64,8 +69,7 @@ class FolderStore:
 
     def list(self, prefix: str = "") -> Iterator[ObjectRef]:
         """Every file. Links out of the folder are not followed. Raises StoreFailed."""
-        if not self.root.is_dir():
-            raise StoreRefused(tr("store.no_folder", folder=self.root), tr("store.no_folder.hint"))
+        self.check()
         for path in self._files():
             key = path.relative_to(self.root).as_posix()
             if key.startswith(prefix) and (ref := self._ref_or_gone(key, path)):

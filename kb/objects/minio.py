@@ -48,6 +48,11 @@ class MinioStore:
         """`s3://bucket/key`."""
         return f"{self.name}/{key}"
 
+    def check(self) -> None:
+        """Ask for the first page of the listing. Raises StoreFailed."""
+        first = self.client.list_objects(self.bucket, recursive=True)
+        self._tried("", lambda: next(iter(first), None))
+
     def stat(self, key: str) -> ObjectRef:
         """The object as it is now. Raises NotFound, StoreFailed."""
         return self._tried(key, lambda: _ref(self.client.stat_object(self.bucket, key)))

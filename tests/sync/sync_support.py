@@ -51,6 +51,9 @@ class Watched:
     def place(self, key: str) -> str:
         return self.store.place(key)
 
+    def check(self) -> None:
+        self.store.check()
+
     def stat(self, key: str) -> ObjectRef:
         self._note("stat", key)
         return self.store.stat(key)
