@@ -1,24 +1,28 @@
-"""Is everything in order? `python -m kb.doctor [--fix] [--download-model [NAME]]`.
+"""Is everything in order? `python -m kb.doctor [--fix] [--download-model [NAME]] [--url URL]`.
 
 One line per check; a failed one ends with the command that mends it. Exit code 0 when nothing
-failed, 1 otherwise.
+failed, 1 otherwise. With `--url` only the server there is asked.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.metadata
+import re
 import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from kb.app import KnowledgeBase, Project, open_kb
+from kb.config import ROOT
 from kb.console import prepare_streams, print_json, progress_bars, say
 from kb.embedding.models import DEFAULT_MODEL
 from kb.errors import EmbeddingFailed, IndexDamaged, KbError
+from kb.health import Unhealthy, ask_server, endpoint
 from kb.lock import owner
 from kb.messages import tr
 from kb.objects.folder import free_bytes
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
 _LOW_DISK: Final = 1 << 30
 _OLDEST_SQLITE: Final = (3, 37, 0)
 _FIX: Final = "python -m kb.doctor --fix"
+_INSTALL: Final = "python -m pip install -r requirements.txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _download(kb, options.download_model)
         if options.fix:
             _fix(kb, options.project)
-        checks = list(run_checks(kb, options.project))
+        checks = (
+            [_server(kb, options.url)] if options.url else list(run_checks(kb, options.project))
+        )
     except KbError as error:
         say(str(error))
         return 1
@@ -67,6 +74,7 @@ def run_checks(kb: KnowledgeBase, project: str | None = None) -> Iterator[Check]
     shard = kb.project(project)
     general: tuple[tuple[str, Callable[[], Check]], ...] = (
         ("python", _python),
+        ("packages", _packages),
         ("sqlite", _sqlite),
         ("chroma", lambda: _package(tr("doctor.chroma"), "chromadb")),
         ("model", lambda: _model(kb, shard)),
@@ -98,6 +106,7 @@ def _parser() -> argparse.ArgumentParser:
         help=tr("doctor.download_help", default=DEFAULT_MODEL),
     )
     parser.add_argument("--project", help=tr("cli.project"))
+    parser.add_argument("--url", help=tr("doctor.url_help"))
     parser.add_argument("--json", action="store_true", help=tr("doctor.json_help"))
     return parser
 
@@ -163,13 +172,33 @@ def _sqlite() -> Check:
     return Check(tr("doctor.sqlite"), ok, detail, "" if ok else tr("doctor.python.remedy"))
 
 
+def _packages() -> Check:
+    """Whether everything in requirements.txt that this Python asks for is installed."""
+    wanted = _required((ROOT / "requirements.txt").read_text(encoding="utf-8"))
+    installed = {_normal(str(d.name)) for d in importlib.metadata.distributions()}
+    missing = sorted(wanted - installed)
+    if missing:
+        detail = tr("doctor.packages.missing", names=", ".join(missing))
+        return Check(tr("doctor.packages"), False, detail, _INSTALL)
+    return Check(tr("doctor.packages"), True, tr("doctor.packages.ok", count=len(wanted)))
+
+
+def _required(text: str) -> set[str]:
+    """Names in a requirements file; ours has one marker, on the version of a package."""
+    lines = (line.strip() for line in text.split("\n"))
+    return {_normal(re.split(r"[<>=!~; ]", x)[0]) for x in lines if x and not x.startswith("#")}
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
 def _package(name: str, package: str, *more: str) -> Check:
     """Whether `package` is installed, and which version; it is not imported."""
     try:
         version = importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
-        remedy = "python -m pip install -r requirements.txt"
-        return Check(name, False, tr("doctor.not_installed"), remedy)
+        return Check(name, False, tr("doctor.not_installed"), _INSTALL)
     return Check(name, True, ", ".join([f"{package} {version}", *more]))
 
 
@@ -286,7 +315,22 @@ def _lock(shard: Project) -> Check:
 def _console() -> Check:
     encoding = sys.stdout.encoding or "?"
     ok = encoding.lower().replace("-", "") == "utf8"
-    return Check(tr("doctor.console"), ok, encoding, "" if ok else "PYTHONUTF8=1")
+    setting = "set PYTHONUTF8=1" if sys.platform == "win32" else "export PYTHONUTF8=1"
+    return Check(tr("doctor.console"), ok, encoding, "" if ok else setting)
+
+
+def _server(kb: KnowledgeBase, url: str) -> Check:
+    name, token = tr("doctor.server"), kb.settings.http_token.get_secret_value()
+    try:
+        health = ask_server(url, token)
+    except Unhealthy as error:
+        parts = urlsplit(endpoint(url))
+        host, port = parts.hostname or "", parts.port or 80
+        return Check(
+            name, False, error.message, f"python server.py --http --host {host} --port {port}"
+        )
+    said = {**asdict(health), "tools": len(health.tools)}
+    return Check(name, True, tr("health.ok", **said))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from kb.messages import (
     cli,
     core,
     embedding,
+    health,
     objects,
     ocr,
     ofd,
@@ -35,6 +36,7 @@ TABLE: Final[dict[str, tuple[str, str]]] = {
     **tools.TABLE,
     **cli.TABLE,
     **terminal.TABLE,
+    **health.TABLE,
 }
 
 _COLUMN: Final[dict[Language, int]] = {"zh": 0, "en": 1}
