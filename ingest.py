@@ -21,8 +21,10 @@ from kb.console import prepare_streams, print_json, progress_bars, say
 from kb.errors import InvalidInput, KbError
 from kb.messages import tr
 from kb.objects.folder import walk
+from kb.status import as_dict, rows, status
 from kb.sync.run import SyncOptions
 from kb.sync.watch import Ended, Ending, ending_on_signals, watch
+from kb.tables import print_table
 from kb.types import Progress
 
 if TYPE_CHECKING:
@@ -87,20 +89,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--dry-run", action="store_true", help=tr("cli.dry_run"))
     actions = parser.add_mutually_exclusive_group()
     actions.add_argument("--list", action="store_true", help=tr("cli.list"))
+    actions.add_argument("--status", action="store_true", help=tr("cli.status"))
     actions.add_argument("--sync", action="store_true", help=tr("cli.sync"))
     actions.add_argument("--remove", metavar="SOURCE", help=tr("cli.remove"))
     actions.add_argument("--resume", action="store_true", help=tr("cli.resume"))
     actions.add_argument("--rebuild-vectors", action="store_true", help=tr("cli.rebuild_vectors"))
     _add_sync_options(parser)
     form = parser.add_mutually_exclusive_group()
-    form.add_argument(
-        "--json",
-        action="store_const",
-        const=False,
-        default=False,
-        dest="pretty",
-        help=tr("cli.json"),
-    )
+    form.add_argument("--json", action="store_true", help=tr("cli.json"))
     form.add_argument("--pretty", action="store_true", help=tr("cli.pretty"))
     parser.add_argument("--quiet", action="store_true", help=tr("cli.quiet"))
     return parser
@@ -133,6 +129,8 @@ def _workers(text: str) -> int:
 def _run(kb: KnowledgeBase, options: argparse.Namespace) -> tuple[dict[str, Any] | None, int]:
     """Do what the options ask for: the JSON document, if it is not printed yet; the exit code."""
     _check_sync_options(options)
+    if options.status:
+        return _status(kb, options)
     with progress_bars(quiet=options.quiet) as show:
         if options.sync:
             return _sync(kb, options, show)
@@ -147,6 +145,19 @@ def _run(kb: KnowledgeBase, options: argparse.Namespace) -> tuple[dict[str, Any]
         if options.resume or options.rebuild_vectors:
             return {"vectors": _update(kb, options, show)}, 0
         return _ingest(kb, options, show)
+
+
+def _status(kb: KnowledgeBase, options: argparse.Namespace) -> tuple[dict[str, Any] | None, int]:
+    """A table for a person, JSON for anybody else; 1 when a project cannot be read."""
+    found = status(kb, options.project)
+    code = int(any(project.error for project in found))
+    if options.json or options.pretty or not sys.stdout.isatty():
+        return as_dict(found, kb.settings.data_dir), code
+    for project in found:
+        folder = kb.settings.data_dir / project.project
+        title = tr("status.title", project=project.project, folder=folder)
+        print_table(title, ("", ""), rows(project), sys.stdout)
+    return None, code
 
 
 def _check_sync_options(options: argparse.Namespace) -> None:

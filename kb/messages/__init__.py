@@ -17,6 +17,7 @@ from kb.messages import (
     ofd,
     office,
     parsing,
+    status,
     terminal,
     tools,
     web,
@@ -37,6 +38,7 @@ TABLE: Final[dict[str, tuple[str, str]]] = {
     **cli.TABLE,
     **terminal.TABLE,
     **health.TABLE,
+    **status.TABLE,
 }
 
 _COLUMN: Final[dict[Language, int]] = {"zh": 0, "en": 1}
