@@ -1,4 +1,4 @@
-"""Ingest documents: `python ingest.py FILE [SOURCE]`, files, or a folder.
+"""Ingest documents: `python ingest.py FILE [SOURCE]`, files, or a folder; look at what is there.
 
 One JSON document on stdout, progress and messages on stderr. Exit codes: 0 done, 1 something
 failed, 2 wrong usage, 3 refused as it is (nothing was changed).
@@ -21,6 +21,7 @@ from kb.console import prepare_streams, print_json, progress_bars, say
 from kb.errors import InvalidInput, KbError
 from kb.messages import tr
 from kb.objects.folder import walk
+from kb.show import show
 from kb.status import as_dict, rows, status
 from kb.sync.run import SyncOptions
 from kb.sync.watch import Ended, Ending, ending_on_signals, watch
@@ -90,10 +91,14 @@ def _parser() -> argparse.ArgumentParser:
     actions = parser.add_mutually_exclusive_group()
     actions.add_argument("--list", action="store_true", help=tr("cli.list"))
     actions.add_argument("--status", action="store_true", help=tr("cli.status"))
+    actions.add_argument("--show", metavar="SOURCE", help=tr("cli.show"))
     actions.add_argument("--sync", action="store_true", help=tr("cli.sync"))
     actions.add_argument("--remove", metavar="SOURCE", help=tr("cli.remove"))
     actions.add_argument("--resume", action="store_true", help=tr("cli.resume"))
     actions.add_argument("--rebuild-vectors", action="store_true", help=tr("cli.rebuild_vectors"))
+    show_group = parser.add_argument_group("--show")
+    show_group.add_argument("--page", type=int, metavar="N", help=tr("cli.page"))
+    show_group.add_argument("--lines", type=_line_range, metavar="A-B", help=tr("cli.lines"))
     _add_sync_options(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help=tr("cli.json"))
@@ -119,6 +124,11 @@ def _seconds(text: str) -> float:
     return seconds
 
 
+def _line_range(text: str) -> tuple[int, int]:
+    first, _, last = text.partition("-")
+    return int(first), int(last or first)
+
+
 def _workers(text: str) -> int:
     count = int(text)
     if not 1 <= count <= _MOST_WORKERS:
@@ -128,9 +138,9 @@ def _workers(text: str) -> int:
 
 def _run(kb: KnowledgeBase, options: argparse.Namespace) -> tuple[dict[str, Any] | None, int]:
     """Do what the options ask for: the JSON document, if it is not printed yet; the exit code."""
-    _check_sync_options(options)
-    if options.status:
-        return _status(kb, options)
+    _check_options(options)
+    if options.status or options.show is not None:
+        return (_status if options.status else _show)(kb, options)
     with progress_bars(quiet=options.quiet) as show:
         if options.sync:
             return _sync(kb, options, show)
@@ -160,7 +170,22 @@ def _status(kb: KnowledgeBase, options: argparse.Namespace) -> tuple[dict[str, A
     return None, code
 
 
-def _check_sync_options(options: argparse.Namespace) -> None:
+def _show(kb: KnowledgeBase, options: argparse.Namespace) -> tuple[dict[str, Any] | None, int]:
+    """The path alone for a person, JSON for anybody else."""
+    shown = show(kb, options.show, options.page, options.lines or (1, -1), options.project)
+    if shown.notice:
+        say(shown.notice)
+    if options.json or options.pretty or not sys.stdout.isatty():
+        return asdict(shown), 0
+    print(shown.path)
+    return None, 0
+
+
+def _check_options(options: argparse.Namespace) -> None:
+    if (options.show is not None) != (options.page is not None) or (
+        options.lines and options.show is None
+    ):
+        raise InvalidInput(tr("cli.show_page"), tr("cli.show_page.hint"))
     given = options.prefix or options.bucket or options.watch or options.delete is not None
     if given and not options.sync:
         raise InvalidInput(tr("cli.only_sync"), tr("cli.only_sync.hint"))

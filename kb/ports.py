@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, Protocol
 
-from kb.types import ObjectRef, Parsed, Progress
+from kb.types import Drawing, ObjectRef, Parsed, Progress
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,11 +89,21 @@ class DocumentParser(Protocol):
         """
         ...
 
-    def parse(self, path: Path, name: str, on_progress: OnProgress | None = None) -> Parsed:
+    def parse(
+        self, path: Path, name: str, on_progress: OnProgress | None = None, page: int = 0
+    ) -> Parsed:
         """Pages of the file at `path`, taken as a document called `name`.
 
-        `on_progress` is told of stages `parse` and `ocr`, in pages. Raises Refused (the document is
-        not acceptable) or ParseFailed (it broke the parser).
+        `on_progress` is told of stages `parse` and `ocr`, in pages. With a `page` only that one is
+        read by OCR. Raises Refused (the document is not acceptable) or ParseFailed (it broke the
+        parser).
+        """
+        ...
+
+    def draw(self, path: Path, name: str, page: int) -> Drawing | None:
+        """Page `page` of the file as it is seen; None when it is empty, or nothing can draw it.
+
+        Raises like `parse`.
         """
         ...
 

@@ -93,6 +93,16 @@ class Parsed:
 
 
 @dataclass(frozen=True, slots=True)
+class Drawing:
+    """A page as it is seen: 8-bit RGB rows from the top, `scale` pixels a point."""
+
+    rgb: bytes
+    width: int
+    height: int
+    scale: float
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """A range of lines that is found as one. `id` is 0 until the catalogue has given one.
 

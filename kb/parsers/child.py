@@ -15,9 +15,17 @@ from kb.parsers import session
 from kb.parsers.limits import MIB, Limits, is_out_of_memory
 from kb.parsers.registry import ParserSpec, Registry
 from kb.parsers.session import Session
-from kb.parsers.wire import EXIT_MEMORY, EXIT_OUTPUT, Request, Step, encode_error, encode_parsed
+from kb.parsers.wire import (
+    EXIT_MEMORY,
+    EXIT_OUTPUT,
+    Request,
+    Step,
+    encode_drawing,
+    encode_error,
+    encode_parsed,
+)
 from kb.ports import ParseLimits
-from kb.types import Parsed
+from kb.types import Drawing, Parsed
 
 _DEPTH: Final = 4000
 """Python frames: lxml stops at 256 nested elements, a walk may take several frames for each."""
@@ -38,7 +46,7 @@ def run(request: Request, registry: Registry, answer_fd: int) -> None:
             limits.allow_page()
         _write_all(answer_fd, step.encode())
 
-    session.begin(Session(request.ocr, tell))
+    session.begin(Session(request.ocr, tell, only=request.page))
     try:
         payload = _answer(request, registry)
         _write_all(answer_fd, payload)
@@ -49,6 +57,8 @@ def run(request: Request, registry: Registry, answer_fd: int) -> None:
 def _answer(request: Request, registry: Registry) -> bytes:
     try:
         spec = _spec(request, registry)
+        if request.draw:
+            return encode_drawing(_drawn(spec, request))
         parsed = spec.parse(Path(request.path), request.name)
         _check_output(parsed, request.limits)
         mark = session.current().mark(can_ocr=spec.can_ocr)
@@ -61,6 +71,11 @@ def _answer(request: Request, registry: Registry) -> bytes:
             if is_out_of_memory(error):
                 raise MemoryError from None
         return encode_error(error)
+
+
+def _drawn(spec: ParserSpec, request: Request) -> Drawing | None:
+    picture = spec.draw and spec.draw(Path(request.path), request.name, request.page)
+    return Drawing(*picture) if picture else None
 
 
 def _spec(request: Request, registry: Registry) -> ParserSpec:

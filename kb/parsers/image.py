@@ -47,6 +47,12 @@ def parse(path: Path, name: str) -> Parsed:
     return Parsed(found, SPEC.id, SPEC.media_type, warnings=tuple(scans.warnings()))
 
 
+def draw(path: Path, name: str, page: int) -> Picture:
+    """One image of the file, counted from 1, upright. Raises Refused like `parse`."""
+    with _opened(path, name) as image:
+        return _draw(image, page, name, {})
+
+
 @contextlib.contextmanager
 def _opened(path: Path, name: str) -> Iterator[Image]:
     from PIL import Image
@@ -152,4 +158,5 @@ SPEC: Final = ParserSpec(
     magic="image",
     parse=parse,
     can_ocr=True,
+    draw=draw,
 )

@@ -112,6 +112,8 @@ def read_pages(pages: Mapping[int, Callable[[], Picture | None]]) -> Scans:
     """
     now = session.current()
     scans = Scans()
+    if now.only:
+        pages = {n: draw for n, draw in pages.items() if n == now.only}
     if now.ocr.mode == "off" or not _is_installed():
         now.unread += len(pages)
         scans.unread += pages

@@ -14,11 +14,10 @@ from typing import Final
 
 from kb.errors import Refused
 from kb.messages import tr
-from kb.parsers import ocr
+from kb.parsers import ocr, ofd_draw
 from kb.parsers.ocr import Picture, Scans
 from kb.parsers.ofd_content import Image
 from kb.parsers.ofd_document import Document, Found, Note, PageContent, documents
-from kb.parsers.ofd_draw import draw
 from kb.parsers.ofd_geometry import POINTS
 from kb.parsers.ofd_lines import lay_out
 from kb.parsers.ofd_package import Package
@@ -70,8 +69,20 @@ def parse(path: Path, name: str) -> Parsed:
     return Parsed(tuple(pages), SPEC.id, SPEC.media_type, warnings=(*_documents(spans), *told))
 
 
+def draw(path: Path, name: str, page: int) -> Picture | None:
+    """One page, counted from 1 over all documents, as far as `ofd_draw` draws it."""
+    with Package(path, name) as package:
+        left = page
+        for document in documents(package, Found()):
+            count = sum(1 for _page in document.pages())
+            if left <= count:
+                return _draw(document, left - 1)
+            left -= count
+    return None
+
+
 def _draw(document: Document, index: int) -> Picture | None:
-    return draw(document.page(index), document.data)
+    return ofd_draw.draw(document.page(index), document.data)
 
 
 def _needs_ocr(page: Page, content: PageContent) -> bool:
@@ -251,4 +262,5 @@ SPEC: Final = ParserSpec(
     parse=parse,
     preload=("lxml.etree", "pymupdf"),
     can_ocr=True,
+    draw=draw,
 )

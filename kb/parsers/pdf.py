@@ -17,10 +17,10 @@ from kb.errors import Refused
 from kb.messages import tr
 from kb.parsers import ocr
 from kb.parsers.checks import damaged
-from kb.parsers.ocr import Scans
+from kb.parsers.ocr import Picture, Scans
 from kb.parsers.pdf_headers import carry_over, header_lines
 from kb.parsers.pdf_lines import Line
-from kb.parsers.pdf_ocr import read_scans
+from kb.parsers.pdf_ocr import draw_page, read_scans
 from kb.parsers.pdf_page import UNMAPPED, mupdf, read_lines
 from kb.parsers.pdf_tables import Table
 from kb.parsers.registry import ParserSpec
@@ -65,6 +65,12 @@ def parse(path: Path, name: str) -> Parsed:
         key = "parse.warn_cut" if cut else "parse.warn_repaired"
         warnings.insert(0, tr(key, pages=len(pages)))
     return Parsed(tuple(pages), SPEC.id, SPEC.media_type, warnings=tuple(warnings))
+
+
+def draw(path: Path, name: str, page: int) -> Picture | None:
+    """One page, counted from 1, as it is seen. Raises Refused like `parse`."""
+    with _opened(path, name) as doc:
+        return draw_page(doc, page - 1)
 
 
 @contextlib.contextmanager
@@ -181,4 +187,5 @@ SPEC: Final = ParserSpec(
     parse=parse,
     preload=("pymupdf",),
     can_ocr=True,
+    draw=draw,
 )

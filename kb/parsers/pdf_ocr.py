@@ -25,7 +25,7 @@ def read_scans(
         for page in pages
         if page.number not in unread and _needs_ocr(doc, page, garbled)
     ]
-    scans = ocr.read_pages({n: partial(_draw, doc, n - 1) for n in needed})
+    scans = ocr.read_pages({n: partial(draw_page, doc, n - 1) for n in needed})
     return [_with_scan(page, scans) for page in pages], scans
 
 
@@ -35,7 +35,7 @@ def _needs_ocr(doc: Any, page: Page, garbled: Collection[int]) -> bool:
     return not page.text.strip() and bool(doc[page.number - 1].get_bboxlog())
 
 
-def _draw(doc: Any, index: int) -> Picture | None:
+def draw_page(doc: Any, index: int) -> Picture | None:
     """The page as it is seen; None when it is of one colour."""
     page = doc[index]
     pymupdf = mupdf()

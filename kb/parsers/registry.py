@@ -11,12 +11,15 @@ import pkgutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from kb import parsers
 from kb.errors import Refused
 from kb.messages import tr
 from kb.types import Parsed
+
+if TYPE_CHECKING:
+    from kb.parsers.ocr import Picture
 
 Magic = Literal["pdf", "zip", "text", "xls", "image", "doc"]
 
@@ -49,6 +52,8 @@ class ParserSpec:
     (`kb.parsers.checks`); a zip format names itself in `zip_kind`. `parse(path, name)` runs in the
     sandbox's child and may raise any KbError. `preload` names the modules worth importing once,
     before the child is forked. `can_ocr` says that it reads images of pages (`kb.parsers.ocr`).
+    `draw(path, name, page)` gives one page as it is seen, None for an empty one; like `parse` it
+    runs in the child. Without it people are shown text.
     Raise `revision` when the same bytes would give other pages.
     """
 
@@ -61,6 +66,7 @@ class ParserSpec:
     zip_kind: str = ""
     preload: tuple[str, ...] = ()
     can_ocr: bool = False
+    draw: Callable[[Path, str, int], Picture | None] | None = None
 
     @property
     def id(self) -> str:

@@ -27,12 +27,19 @@ from kb.errors import ParseFailed
 from kb.messages import language, tr
 from kb.parsers.checks import check
 from kb.parsers.deadline import Deadline
-from kb.parsers.registry import Registry
+from kb.parsers.registry import ParserSpec, Registry
 from kb.parsers.session import MARKS, marks
-from kb.parsers.wire import AnswerReader, Outcome, Request, Step, decode_answer
+from kb.parsers.wire import (
+    AnswerReader,
+    Outcome,
+    Request,
+    Step,
+    decode_answer,
+    decode_drawing,
+)
 from kb.parsers.worker import answer_cap, ended_by_code, ended_by_signal
 from kb.ports import OcrOptions, OnProgress, ParseLimits
-from kb.types import Parsed, Progress
+from kb.types import Drawing, Parsed, Progress
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _CHUNK: Final = 1 << 16
@@ -76,13 +83,38 @@ class Sandbox:
         spec = self._registry.spec(name)
         return parser in {spec.id + m for m in marks(self._ocr.mode, can_ocr=spec.can_ocr)}
 
-    def parse(self, path: Path, name: str, on_progress: OnProgress | None = None) -> Parsed:
+    def parse(
+        self, path: Path, name: str, on_progress: OnProgress | None = None, page: int = 0
+    ) -> Parsed:
         """Pages of the file at `path`, taken as a document called `name`.
 
-        `on_progress` is told of stages `parse` and `ocr`, in pages. Raises Refused (the document is
-        not acceptable) or ParseFailed (it broke the parser or ran past a limit).
+        `on_progress` is told of stages `parse` and `ocr`, in pages. With a `page` only that one is
+        read by OCR. Raises Refused (the document is not acceptable) or ParseFailed (it broke the
+        parser or ran past a limit).
         """
         spec = check(path, name, self._registry, self._limits)
+        payload = self._ask(spec, path, name, on_progress, page=page)
+        return decode_answer(payload, name, spec.id, MARKS)
+
+    def draw(self, path: Path, name: str, page: int) -> Drawing | None:
+        """Page `page` of the file as it is seen; None when it is empty, or nothing can draw it.
+
+        Raises like `parse`.
+        """
+        spec = check(path, name, self._registry, self._limits)
+        if spec.draw is None:
+            return None
+        return decode_drawing(self._ask(spec, path, name, page=page, draw=True), name)
+
+    def _ask(
+        self,
+        spec: ParserSpec,
+        path: Path,
+        name: str,
+        on_progress: OnProgress | None = None,
+        **wanted: Any,
+    ) -> bytes:
+        """The answer of a child that was asked for `wanted` (`Request.page`, `Request.draw`)."""
         request = Request(
             path=str(path.absolute()),
             name=name,
@@ -91,6 +123,7 @@ class Sandbox:
             limits=self._limits,
             extra=self._extra,
             ocr=self._ocr,
+            **wanted,
         )
         watched = _Watched(request, on_progress)
         with self._lock:
@@ -99,7 +132,7 @@ class Sandbox:
             _LOG.debug("parser of %s printed: %s", name, outcome.log)
         if outcome.ending != "done":
             raise self._failure(name, outcome, in_ocr=watched.deadline.in_ocr)
-        return decode_answer(outcome.payload, name, spec.id, MARKS)
+        return outcome.payload
 
     def close(self) -> None:
         """End the host process, if there is one. A later `parse` starts another."""

@@ -29,12 +29,16 @@ def _untold(_step: Step) -> None:
 
 @dataclass(slots=True)
 class Session:
-    """One document's parse. `read` counts pages OCR was tried on, `unread` those it was not."""
+    """One document's parse. `read` counts pages OCR was tried on, `unread` those it was not.
+
+    `only`: no other page than this one is read by OCR (0: all that need it).
+    """
 
     ocr: OcrOptions
     tell: Callable[[Step], None] = _untold
     read: int = 0
     unread: int = 0
+    only: int = 0
 
     def mark(self, *, can_ocr: bool) -> str:
         """What stands behind the parser's id; `can_ocr`: the parser reads images of pages."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, get_args
@@ -18,7 +19,7 @@ from kb.errors import KbError, ParseFailed, Refused
 from kb.messages import Language, tr
 from kb.ports import OcrOptions, ParseLimits
 from kb.text import split_lines
-from kb.types import Box, Element, ElementKind, Page, PageKind, Parsed
+from kb.types import Box, Drawing, Element, ElementKind, Page, PageKind, Parsed
 
 Ending = Literal["done", "wall", "memory", "output", "signal", "exit"]
 
@@ -30,6 +31,7 @@ _PAGE_KINDS: Final = frozenset(get_args(PageKind))
 _ELEMENT_KINDS: Final = frozenset(get_args(ElementKind))
 _STAGES: Final = frozenset({"parse", "ocr"})
 _MOST_PAGES: Final = (1 << 24) - 1
+_WIDEST: Final = 1 << 14
 _CLASSES: Final = {
     cls.__name__: cls for cls in (errors.InvalidInput, errors.NotFound, Refused, ParseFailed)
 }
@@ -37,7 +39,10 @@ _CLASSES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One document for a child: `parser` is `name/revision`, `extra` further parser modules."""
+    """One document for a child: `parser` is `name/revision`, `extra` further parser modules.
+
+    `page`: only this page is wanted, 0 for all. `draw`: as a drawing, else as text.
+    """
 
     path: str
     name: str
@@ -46,6 +51,8 @@ class Request:
     limits: ParseLimits
     ocr: OcrOptions
     extra: tuple[str, ...] = ()
+    page: int = 0
+    draw: bool = False
 
     def encode(self) -> bytes:
         """One line of JSON."""
@@ -128,6 +135,14 @@ def encode_parsed(parsed: Parsed) -> bytes:
     return _dump({"parsed": asdict(parsed)})
 
 
+def encode_drawing(drawing: Drawing | None) -> bytes:
+    """The answer of a parser that drew a page, or found it empty."""
+    if drawing is None:
+        return _dump({"drawing": None})
+    rgb = b64encode(drawing.rgb).decode("ascii")
+    return _dump({"drawing": [drawing.width, drawing.height, drawing.scale, rgb]})
+
+
 def encode_error(error: BaseException) -> bytes:
     """The answer of a parser that raised: a KbError whole, anything else by its class and place."""
     if isinstance(error, KbError):
@@ -150,6 +165,29 @@ def decode_answer(payload: bytes, name: str, parser: str, marks: Sequence[str] =
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
         raise ParseFailed(tr("parse.bad_answer", name=name), tr("parse.broke_hint")) from problem
     raise error
+
+
+def decode_drawing(payload: bytes, name: str) -> Drawing | None:
+    """The drawing a child sent. Raises what the child raised, or ParseFailed."""
+    try:
+        raw = json.loads(payload.decode("utf-8", "surrogatepass"))
+        if "drawing" in raw:
+            return _drawing(raw["drawing"])
+        error = _error(raw, name)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
+        raise ParseFailed(tr("parse.bad_answer", name=name), tr("parse.broke_hint")) from problem
+    raise error
+
+
+def _drawing(raw: Any) -> Drawing | None:
+    """Pixels and nothing else: what a child drew is never decoded as an image file."""
+    if raw is None:
+        return None
+    width, height, scale, text = raw
+    rgb = b64decode(_str(text), validate=True)
+    drawing = Drawing(rgb, _int(width, 1, _WIDEST), _int(height, 1, _WIDEST), _number(scale))
+    _require(len(rgb) == 3 * drawing.width * drawing.height and drawing.scale > 0)
+    return drawing
 
 
 def _dump(answer: dict[str, Any]) -> bytes:
