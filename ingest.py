@@ -10,7 +10,8 @@ import argparse
 import logging
 import os
 import sys
-from dataclasses import asdict
+from contextlib import ExitStack
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,6 +24,7 @@ from kb.messages import tr
 from kb.objects.folder import walk
 from kb.show import show
 from kb.status import as_dict, rows, status
+from kb.summary import Summary, mode_for
 from kb.sync.run import SyncOptions
 from kb.sync.watch import Ended, Ending, ending_on_signals, watch
 from kb.tables import print_table
@@ -141,7 +143,11 @@ def _run(kb: KnowledgeBase, options: argparse.Namespace) -> tuple[dict[str, Any]
     _check_options(options)
     if options.status or options.show is not None:
         return (_status if options.status else _show)(kb, options)
-    with progress_bars(quiet=options.quiet) as show:
+    silent = options.quiet or options.json
+    options.summary = Summary(mode_for(silent=silent, ongoing=bool(options.watch)))
+    with ExitStack() as stack:
+        stack.callback(options.summary.tell)
+        show = stack.enter_context(progress_bars(quiet=silent))
         if options.sync:
             return _sync(kb, options, show)
         if options.list:
@@ -221,11 +227,12 @@ def _sync_once(
     )
     report = kb.sync(wanted, options.project, options.bucket, stop=ending.stop, on_progress=show)
     for line in report.objects:
-        for text in (line.get("error"), *line.get("warnings", ())):
-            if text:
-                say(f"{line['source']}: {text}")
+        if line.get("error"):
+            options.summary.fail(line["source"], line["error"])
+        else:
+            options.summary.add(line["source"], line["action"], line.get("warnings", ()))
     if report.notice:
-        say(report.notice)
+        options.summary.note(report.notice)
     document = {"project": kb.project(options.project).name, **report.as_dict()}
     if not options.dry_run:
         document["vectors"] = _update_until(kb, options, show, ending)
@@ -258,11 +265,13 @@ def _ingest(
     items, is_folder = _items(kb, options.paths, options.source)
     reports, codes = [], []
     for done, (path, source) in enumerate(items):
-        show(Progress("parse", done, len(items), source or path))
+        if len(items) > 1:
+            show(Progress("parse", done, len(items), source or path))
         report, code = _one(kb, path, source, options, show)
         reports.append(report)
         codes.append(code)
-    show(Progress("parse", len(items), len(items)))
+    if len(items) > 1:
+        show(Progress("parse", len(items), len(items)))
     vectors = {} if options.dry_run else {"vectors": _update(kb, options, show)}
     extra = {"dry_run": options.dry_run, **vectors}
     if len(items) == 1 and not is_folder:
@@ -312,24 +321,26 @@ def _one(
 ) -> tuple[dict[str, Any], int]:
     name = source or path
 
-    def show_ocr(progress: Progress) -> None:
-        if progress.stage == "ocr":  # the bar of the parse counts documents here
-            show(progress)
+    def show_pages(progress: Progress) -> None:  # the bar of the parse counts documents here
+        show(replace(progress, stage="pages") if progress.stage == "parse" else progress)
 
     try:
         report = kb.ingest(
-            path, source, options.project, dry_run=options.dry_run, on_progress=show_ocr
+            path, source, options.project, dry_run=options.dry_run, on_progress=show_pages
         )
     except KbError as error:
-        say(f"{name}: {error}")
+        options.summary.fail(name, str(error))
         return {"source": name, **_error(error)}, error.exit_code
     except Exception as error:
         # A fault of ours: told in full, and the next file proceeds.
         logging.getLogger("ingest").exception(name)
         fault = KbError(tr("cli.fault", reason=repr(error)), tr("cli.fault.hint"))
+        options.summary.fail(name, str(fault))
         return {"source": name, **_error(fault)}, fault.exit_code
-    for warning in report.warnings:
-        say(f"{report.source}: {warning}")
+    show(Progress("pages", report.pages, report.pages, report.source))
+    options.summary.add(
+        report.source, report.state, report.warnings, pages=report.pages, blocks=report.blocks
+    )
     return _plain(asdict(report)), 0
 
 
@@ -337,7 +348,7 @@ def _update(kb: KnowledgeBase, options: argparse.Namespace, show: OnProgress) ->
     rebuild = options.rebuild_vectors
     state = kb.update(options.project, show, change_model=rebuild, check_chroma=rebuild)
     if state.notice:
-        say(state.notice)
+        options.summary.note(state.notice)
     return asdict(state)
 
 

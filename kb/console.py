@@ -40,7 +40,7 @@ def say(text: str) -> None:
 
 @contextmanager
 def progress_bars(*, quiet: bool) -> Iterator[OnProgress]:
-    """Bars on stderr with done, total, rate and time left; nothing when it is no terminal."""
+    """Bars on stderr: done, total, rate, time spent and left; nothing when it is no terminal."""
     if quiet or not sys.stderr.isatty():
         yield _ignore
         return
@@ -49,6 +49,7 @@ def progress_bars(*, quiet: bool) -> Iterator[OnProgress]:
         BarColumn,
         MofNCompleteColumn,
         TextColumn,
+        TimeElapsedColumn,
         TimeRemainingColumn,
     )
     from rich.progress import (
@@ -60,6 +61,7 @@ def progress_bars(*, quiet: bool) -> Iterator[OnProgress]:
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
     with Bars(*columns, console=Console(stderr=True)) as bars:
@@ -82,11 +84,17 @@ class _Shown:
         if stage not in self._tasks:
             self._tasks[stage] = self._bars.add_task("", total=None, rate="")
         task = self._tasks[stage]
+        if progress.done < self._bars.tasks[task].completed:
+            self._bars.reset(task)  # the next document: its speed is its own
         speed = self._bars.tasks[task].speed
         self._bars.update(
             task,
-            description=f"{tr(f'progress.{stage}')} {progress.name[-40:]}",
+            description=f"{tr(f'progress.{stage}')} {self._short(progress.name)}",
             completed=progress.done,
             total=progress.total or None,
             rate=f"{speed:.1f}/s" if speed else "",
         )
+
+    def _short(self, name: str) -> str:
+        """The end of a name that leaves room for the numbers; a Han character is two wide."""
+        return name[-max(6, min(40, (self._bars.console.width - 64) // 2)) :]

@@ -296,7 +296,7 @@ class IngestReport:
 class Progress:
     """How far one stage of the work is. `total` is 0 while unknown."""
 
-    stage: Literal["parse", "ocr", "embed", "index", "download"]
+    stage: Literal["parse", "pages", "ocr", "embed", "index", "download"]
     done: int
     total: int
     name: str = ""

@@ -5,6 +5,21 @@ TABLE: dict[str, tuple[str, str]] = {
         "各项目的文档、页、块、占用、模型、上次同步和失败；终端上是表格，否则是 JSON",
         "documents, pages, blocks, bytes, model, last sync, failures; a table on a terminal",
     ),
+    "summary.title": ("需要留意的文档", "Documents to look at"),
+    "summary.source": ("文档", "Document"),
+    "summary.state": ("结果", "Outcome"),
+    "summary.warnings": ("说明", "What to know"),
+    "summary.total": (
+        (
+            "{documents:,} 个文档（{states}），{pages:,} 页，{blocks:,} 块，"
+            "{warnings:,} 条警告，{seconds:.1f} 秒"
+        ),
+        (
+            "{documents:,} documents ({states}), {pages:,} pages, {blocks:,} blocks,"
+            " {warnings:,} warnings, {seconds:.1f} s"
+        ),
+    ),
+    "progress.pages": ("读取页面", "Reading pages"),
     "cli.show": (
         "把一页画成图片并框出所引的行（PDF、OFD、图片），其他格式写成文本；打印文件路径",
         "draw a page with the cited lines boxed (PDF, OFD, images), else write it as text",

@@ -57,9 +57,9 @@ TABLE: dict[str, tuple[str, str]] = {
         "改用当前模型，重新计算所有向量",
         "change to the present model and compute every vector again",
     ),
-    "cli.json": ("一行 JSON（默认）", "JSON on one line (default)"),
+    "cli.json": ("一行 JSON（默认），并且同 --quiet", "JSON on one line (default), and --quiet"),
     "cli.pretty": ("缩进的 JSON", "indented JSON"),
-    "cli.quiet": ("不显示进度条", "show no progress bars"),
+    "cli.quiet": ("不显示进度和警告，只说失败", "no progress and no warnings, only failures"),
     "cli.nothing": ("没有给出要入库的文件。", "No file was given."),
     "cli.nothing.hint": (
         "例如 python ingest.py 规划.pdf，或 python ingest.py 文件夹；用法见 --help",
