@@ -73,7 +73,7 @@ def show(
         path, notice = _write_text(stem, stored, passage), tr("show.no_geometry")
     else:
         cited = boxes[passage.line_start - 1 : passage.line_end]
-        path, notice = _write_image(stem, drawing, cited), "" if cited else tr("show.no_boxes")
+        path, notice = _write_image(stem, drawing, cited), _image_notice(stored, boxed=bool(cited))
     return Shown(
         path=str(path),
         kind="text" if drawing is None else "image",
@@ -86,6 +86,13 @@ def show(
         origin=document.origin,
         notice=notice,
     )
+
+
+def _image_notice(stored: Page, *, boxed: bool) -> str:
+    """What the picture is not."""
+    if not boxed:
+        return tr("show.no_boxes")
+    return tr("show.sketch") if stored.kind == "slide" else ""
 
 
 def _look(

@@ -21,8 +21,8 @@ TABLE: dict[str, tuple[str, str]] = {
     ),
     "progress.pages": ("读取页面", "Reading pages"),
     "cli.show": (
-        "把一页画成图片并框出所引的行（PDF、OFD、图片），其他格式写成文本；打印文件路径",
-        "draw a page with the cited lines boxed (PDF, OFD, images), else write it as text",
+        "把一页画成图片并框出所引的行（PDF、OFD、幻灯片、图片），其他格式写成文本；打印文件路径",
+        "draw a page with the cited lines boxed (PDF, OFD, slides, images), else write it as text",
     ),
     "cli.page": ("页号，从 1 起", "the page, from 1"),
     "cli.lines": ("行号，例如 3-8 或 5（默认整页）", "the lines, 3-8 or 5 (default: all)"),
@@ -41,6 +41,10 @@ TABLE: dict[str, tuple[str, str]] = {
     "show.no_boxes": (
         "这一页没有行的位置，没有画框。",
         "The lines of this page have no places: nothing is boxed.",
+    ),
+    "show.sketch": (
+        "幻灯片画成示意图：文字在其所在图形的位置，不是放映的样子。",
+        "A slide is drawn as a sketch: text where its shape stands, not as it is presented.",
     ),
     "show.changed": (
         "{origin} 已不是《{source}》入库时的内容（SHA-256 不同），不能用来核对。",

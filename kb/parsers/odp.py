@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +11,10 @@ from typing import Any, Final
 from kb.parsers import odf, slides
 from kb.parsers.docx_styles import child, local, value
 from kb.parsers.flow import TextLine
+from kb.parsers.ocr import Picture
 from kb.parsers.odf_body import Body
 from kb.parsers.registry import ParserSpec
+from kb.parsers.slide_draw import draw_slide
 from kb.types import Parsed
 
 _UNITS: Final = {
@@ -25,7 +28,10 @@ _UNITS: Final = {
 _LENGTH: Final = re.compile(r"(-?[0-9.]+)(mm|cm|in|pt|pc|px)")
 _MARGINS: Final = frozenset({"footer", "header", "date-time", "page-number"})
 _WIDTH: Final = 280.0
-"""Millimetres; only how near left edges must be to count as flush depends on it."""
+"""Millimetres; only how near left edges must be to count as flush depends on it, and sketches."""
+_HEIGHT: Final = 157.5
+"""Millimetres, of a wide slide; one whose shapes go further down is taken for higher."""
+_POINT: Final = 25.4 / 72
 _GENERATED: Final = re.compile(r"(?:page|slide|幻灯片|页面?)\s*\d+", re.IGNORECASE)
 """Names that programs give to slides by themselves."""
 
@@ -34,8 +40,15 @@ def parse(path: Path, name: str) -> Parsed:
     """A page for each slide. Raises Refused."""
     content = odf.read(path, name, "presentation")
     deck = [_slide(content, page) for page in content.body if local(page) == "page"]
-    pages, warnings = slides.pages(deck, _WIDTH, name)
+    bottoms = (shape.top + shape.height for slide in deck for shape in slide.shapes)
+    size = slides.Size(_WIDTH, min(max([_HEIGHT, *bottoms]), _WIDTH), _POINT)
+    pages, warnings = slides.pages(deck, size, name)
     return Parsed(pages, SPEC.id, SPEC.media_type, warnings=(*warnings, *content.warnings))
+
+
+def draw(path: Path, name: str, page: int) -> Picture:
+    """A sketch of one slide, counted from 1."""
+    return draw_slide(parse(path, name).pages[page - 1])
 
 
 def _slide(content: odf.Content, page: Any) -> slides.Slide:
@@ -53,15 +66,17 @@ def _shapes(parent: Any, body: Body) -> Iterator[slides.Shape]:
     for element in parent:
         if not odf.is_shape(element):
             continue
-        left, top, height = (_length(value(element, name)) for name in ("x", "y", "height"))
+        names = ("x", "y", "height", "width")
+        left, top, height, width = (_length(value(element, name)) for name in names)
         if local(element) == "g":
             parts = tuple(_shapes(element, body))
             left = min((part.left for part in parts), default=left)
             top = min((part.top for part in parts), default=top)
-            yield slides.Shape("text", left, top, height, parts=parts)
+            yield slides.Shape("text", left, top, height, parts=parts, width=width)
             continue
         lines = tuple(_lines(body, element))
-        yield slides.Shape(_role(value(element, "class")), left, top, height, lines)
+        role = _role(value(element, "class"))
+        yield slides.Shape(role, left, top, height, lines, width=width)
 
 
 def _role(kind: str) -> slides.Role:
@@ -88,9 +103,10 @@ def _length(text: str) -> float:
     """Millimetres; 0 where there is no length."""
     match = _LENGTH.fullmatch(text)
     try:
-        return float(match.group(1)) * _UNITS[match.group(2)] if match else 0.0
+        length = float(match.group(1)) * _UNITS[match.group(2)] if match else 0.0
     except ValueError:
         return 0.0
+    return length if math.isfinite(length) else 0.0
 
 
 SPEC: Final = ParserSpec(
@@ -102,4 +118,5 @@ SPEC: Final = ParserSpec(
     zip_kind="odp",
     parse=parse,
     preload=("lxml.etree",),
+    draw=draw,
 )

@@ -11,25 +11,36 @@ from kb.errors import Refused
 from kb.messages import tr
 from kb.parsers import slides
 from kb.parsers.docx_styles import child, local, value
+from kb.parsers.ocr import Picture
 from kb.parsers.ooxml import OoxmlPackage
 from kb.parsers.pptx_shapes import Shapes, paragraphs, placeholder
 from kb.parsers.registry import ParserSpec
-from kb.parsers.slides import Slide
+from kb.parsers.slide_draw import draw_slide
+from kb.parsers.slides import Size, Slide
 from kb.types import Parsed
 
 _WIDTH: Final = 9_144_000
-"""EMU; a slide of 10 inches, where the presentation does not say."""
+_HEIGHT: Final = 6_858_000
+"""EMU; a slide of 10 by 7.5 inches, where the presentation does not say."""
+_EMU: Final = 12_700
+"""EMU in a point."""
+_DIGITS: Final = 10
 
 
 def parse(path: Path, name: str) -> Parsed:
     """A page for each slide, in the order of the presentation. Raises Refused."""
     with OoxmlPackage(path, name) as package:
         deck = _Deck(package)
-        pages, warnings = slides.pages(list(deck.read()), deck.width, name)
+        pages, warnings = slides.pages(list(deck.read()), deck.size, name)
         warnings += [tr(key, count=count) for key, count in deck.left_out.items() if count]
         if deck.failed:
             warnings.append(tr("office.warn_slides_failed", slides="、".join(deck.failed)))
     return Parsed(pages, SPEC.id, SPEC.media_type, warnings=tuple(warnings))
+
+
+def draw(path: Path, name: str, page: int) -> Picture:
+    """A sketch of one slide, counted from 1."""
+    return draw_slide(parse(path, name).pages[page - 1])
 
 
 class _Deck:
@@ -40,8 +51,9 @@ class _Deck:
         main = package.main()
         self._root = package.root(main)
         self._parts = {relation.id: relation.target for relation in package.relations(main)}
-        size = value(child(self._root, "sldSz"), "cx")
-        self.width = int(size) if size.isdigit() and int(size) else _WIDTH
+        sides = [value(child(self._root, "sldSz"), side) for side in ("cx", "cy")]
+        told = [int(side) if side.isdecimal() and len(side) < _DIGITS else 0 for side in sides]
+        self.size = Size(told[0] or _WIDTH, told[1] or _HEIGHT, _EMU)
         self.left_out: Counter[str] = Counter()
         self.failed: list[str] = []
 
@@ -93,4 +105,5 @@ SPEC: Final = ParserSpec(
     zip_kind="pptx",
     parse=parse,
     preload=("lxml.etree",),
+    draw=draw,
 )

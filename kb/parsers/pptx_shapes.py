@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -17,8 +18,9 @@ from kb.parsers.slides import Role, Shape, text_lines
 
 _TITLES: Final = frozenset({"title", "ctrTitle"})
 _MARGINS: Final = frozenset({"sldNum", "ftr", "dt", "hdr"})
-_Place = tuple[float, float, float]
-"""Left, top and height, in EMU."""
+_Place = tuple[float, float, float, float]
+"""Left, top, height and width, in EMU."""
+_NOWHERE: Final = (0.0, 0.0, 0.0, 0.0)
 
 
 class Shapes:
@@ -37,8 +39,9 @@ class Shapes:
             if kind == "sp":
                 yield self._text(element)
             elif kind == "grpSp":
-                left, top, height = _place(child(element, "grpSpPr")) or (0.0, 0.0, 0.0)
-                yield Shape("text", left, top, height, parts=tuple(self.read(element)))
+                left, top, height, width = _place(child(element, "grpSpPr")) or _NOWHERE
+                parts = tuple(self.read(element))
+                yield Shape("text", left, top, height, parts=parts, width=width)
             elif kind == "graphicFrame":
                 yield self._frame(element)
             elif kind == "pic":
@@ -52,17 +55,16 @@ class Shapes:
         role: Role = "title" if kind in _TITLES else "margin" if kind in _MARGINS else "text"
         place = _place(child(shape, "spPr"))
         place = place or self._inherited.get(index) or self._inherited.get(kind)
-        left, top, height = place or (0.0, 0.0, 0.0)
+        left, top, height, width = place or _NOWHERE
         lines = text_lines(paragraphs(child(shape, "txBody")))
-        return Shape(role, left, top, height, lines)
+        return Shape(role, left, top, height, lines, width=width)
 
     def _frame(self, frame: Any) -> Shape:
         """A table, chart or diagram."""
-        left, top, height = _place(frame) or (0.0, 0.0, 0.0)
+        left, top, height, width = _place(frame) or _NOWHERE
         table = next(frame.iter("{*}tbl"), None)
-        if table is not None:
-            return Shape("text", left, top, height, tuple(_table(table)))
-        return Shape("text", left, top, height, tuple(self._drawing(frame)))
+        lines = tuple(self._drawing(frame) if table is None else _table(table))
+        return Shape("text", left, top, height, lines, width=width)
 
     def _drawing(self, frame: Any) -> Iterator[TextLine]:
         for element in frame.iter():
@@ -167,14 +169,16 @@ def _table(table: Any) -> Iterator[TextLine]:
 
 
 def _place(properties: Any | None) -> _Place | None:
-    """Where a shape says that it is, or nothing."""
+    """Where a shape says that it is, or nothing; `nan` and `inf` are no places."""
     transform = child(properties, "xfrm")
     offset, extent = child(transform, "off"), child(transform, "ext")
     try:
         left, top = float(value(offset, "x")), float(value(offset, "y"))
-        return left, top, float(value(extent, "cy") or 0)
+        height, width = float(value(extent, "cy") or 0), float(value(extent, "cx") or 0)
     except ValueError:
         return None
+    place = left, top, height, width
+    return place if all(map(math.isfinite, place)) else None
 
 
 def _relation(element: Any, name: str) -> str:

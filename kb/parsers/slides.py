@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final, Literal
 
 from kb.errors import Refused
 from kb.messages import tr
 from kb.parsers.flow import TextLine, elements
-from kb.types import Page
+from kb.types import Box, Page
 
 Role = Literal["title", "text", "margin", "notes"]
 _COLUMNS: Final = 24
 """Shapes whose left edges differ by less than this part of the slide's width are flush."""
+_ROW: Final = 18.0
+"""Points: a line of notes, and of a shape that does not say how high it is."""
+_FAR: Final = 1e5
+"""Points; a file may say anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,16 @@ class Shape:
     height: float = 0.0
     lines: tuple[TextLine, ...] = ()
     parts: tuple[Shape, ...] = ()
+    width: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The slides' width and height, and how many of the file's units make a point."""
+
+    width: float
+    height: float
+    unit: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +56,9 @@ class Slide:
     hidden: bool = False
 
 
-def pages(slides: Sequence[Slide], width: float, name: str) -> tuple[tuple[Page, ...], list[str]]:
+def pages(slides: Sequence[Slide], size: Size, name: str) -> tuple[tuple[Page, ...], list[str]]:
     """A page a slide, and what a reader must know. Raises Refused when none holds text."""
-    result = tuple(_page(number, slide, width) for number, slide in enumerate(slides, start=1))
+    result = tuple(_page(number, slide, size) for number, slide in enumerate(slides, start=1))
     if not any(page.text.strip() for page in result):
         raise Refused(tr("parse.no_text", name=name), tr("parse.empty_hint"))
     hidden = [str(number) for number, slide in enumerate(slides, start=1) if slide.hidden]
@@ -84,21 +99,47 @@ def _from_left(row: Sequence[Shape], width: float) -> list[Shape]:
     return sorted(row, key=lambda shape: (round(shape.left / step), shape.top, shape.left))
 
 
-def _page(number: int, slide: Slide, width: float) -> Page:
-    shapes = in_reading_order(slide.shapes, width)
+def _page(number: int, slide: Slide, size: Size) -> Page:
+    shapes = in_reading_order(slide.shapes, size.width)
     titled = next((i for i, shape in enumerate(shapes) if shape.role == "title"), -1)
     lines: list[TextLine] = []
+    boxes: list[Box] = []
     for i, shape in enumerate(shapes):
-        lines += _lines(shape, width, heading=i == titled)
-    lines += [TextLine(line.text, "note") for line in text_lines(slide.notes)]
+        own = _lines(shape, size.width, heading=i == titled)
+        lines += own
+        boxes += _rows(shape, len(own), size)
+    notes = [TextLine(line.text, "note") for line in text_lines(slide.notes)]
+    below = Shape("notes", 0.0, size.height, len(notes) * _ROW * size.unit, width=size.width)
+    boxes += _rows(below, len(notes), size)
+    lines += notes
     return Page(
         number=number,
         text="\n".join(line.text for line in lines),
         kind="slide",
         label=slide.label,
+        width=round(size.width / size.unit, 1),
+        height=round(size.height / size.unit + len(notes) * _ROW, 1),
+        boxes=tuple(boxes) if lines else (),
         elements=elements(lines),
         noise=tuple(i for i, line in enumerate(lines, 1) if line.kind == "footer"),
     )
+
+
+def _rows(shape: Shape, count: int, size: Size) -> list[Box]:
+    """About where the `count` lines of a shape stand, in points: its place in equal rows.
+
+    A line may be broken over several rows there: only the shape's own place is known.
+    """
+    if not count:
+        return []
+    left, top, high, wide = (
+        min(max(side / size.unit, -_FAR), _FAR)
+        for side in (shape.left, shape.top, shape.height, shape.width)
+    )
+    row = (high if high > 0 else count * _ROW) / count
+    right = left + wide if wide > 0 else max(size.width / size.unit, left + _ROW)
+    ends = [round(top + i * row, 1) for i in range(count + 1)]
+    return [(round(left, 1), y0, round(right, 1), y1) for y0, y1 in pairwise(ends)]
 
 
 def _lines(shape: Shape, width: float, *, heading: bool) -> list[TextLine]:

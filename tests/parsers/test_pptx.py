@@ -200,3 +200,10 @@ def test_a_broken_slide_is_named_and_the_others_are_read(deck):
 def test_a_deck_without_text_is_refused(deck):
     with pytest.raises(Refused):
         deck("<p:pic/>")
+
+
+@pytest.mark.parametrize("odd", ["nan", "inf", "-inf", "1e999", "x"])
+def test_a_place_that_is_no_number_is_none(deck, odd):
+    parsed = deck(shape("甲", at=(odd, odd, odd)) + shape("乙", at=(0, 900)))
+    assert sorted(parsed.pages[0].text.split("\n")) == ["乙", "甲"]
+    assert len(parsed.pages[0].boxes) == 2
