@@ -34,6 +34,7 @@ _LOW_DISK: Final = 1 << 30
 _OLDEST_SQLITE: Final = (3, 37, 0)
 _FIX: Final = "python -m kb.doctor --fix"
 _INSTALL: Final = "python -m pip install -r requirements.txt"
+_WINDOWS: Final = sys.platform == "win32"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +157,7 @@ def _download(kb: KnowledgeBase, name: str) -> None:
 def _python() -> Check:
     version = ".".join(map(str, sys.version_info[:3]))
     ok = sys.version_info >= (3, 10)
-    return Check(tr("doctor.python"), ok, version, "" if ok else tr("doctor.python.remedy"))
+    return Check(tr("doctor.python"), ok, version, "" if ok else _python_remedy())
 
 
 def _sqlite() -> Check:
@@ -169,7 +170,17 @@ def _sqlite() -> Check:
         ok, detail = False, tr("doctor.no_fts5", version=sqlite3.sqlite_version)
     finally:
         connection.close()
-    return Check(tr("doctor.sqlite"), ok, detail, "" if ok else tr("doctor.python.remedy"))
+    return Check(tr("doctor.sqlite"), ok, detail, "" if ok else _python_remedy())
+
+
+def _python_remedy() -> str:
+    install = ".\\install.ps1 -Python PATH" if _WINDOWS else "sh install.sh --python PATH"
+    return tr("doctor.python.remedy", command=install)
+
+
+def _set(assignment: str) -> str:
+    """The command that sets a variable of this console."""
+    return f"{'set' if _WINDOWS else 'export'} {assignment}"
 
 
 def _packages() -> Check:
@@ -242,7 +253,7 @@ def _objects(kb: KnowledgeBase) -> Check:
         store = kb.places.store()
         store.check()
     except KbError as error:
-        return Check(name, False, error.message, error.hint)
+        return Check(name, False, error.message, tr("doctor.then", hint=error.hint))
     return Check(name, True, str(folder) if kb.settings.objects == "folder" else store.name)
 
 
@@ -254,7 +265,8 @@ def _data_folder(shard: Project) -> Check:
         probe.unlink()
     except OSError as error:
         detail = f"{shard.folder}: {error.strerror}"
-        return Check(tr("doctor.data"), False, detail, tr("doctor.data.remedy"))
+        remedy = tr("doctor.data.remedy", command=_set("KB_DATA_DIR=PATH"))
+        return Check(tr("doctor.data"), False, detail, remedy)
     return Check(tr("doctor.data"), True, str(shard.folder))
 
 
@@ -262,7 +274,8 @@ def _disk(shard: Project) -> Check:
     free = free_bytes(shard.folder)
     ok = free >= _LOW_DISK
     detail = tr("doctor.disk.free", gib=free / (1 << 30))
-    return Check(tr("doctor.disk"), ok, detail, "" if ok else tr("doctor.disk.remedy"))
+    remedy = "" if ok else tr("doctor.disk.remedy", command=_set("KB_DATA_DIR=PATH"))
+    return Check(tr("doctor.disk"), ok, detail, remedy)
 
 
 def _catalog(shard: Project) -> Check:
@@ -315,8 +328,7 @@ def _lock(shard: Project) -> Check:
 def _console() -> Check:
     encoding = sys.stdout.encoding or "?"
     ok = encoding.lower().replace("-", "") == "utf8"
-    setting = "set PYTHONUTF8=1" if sys.platform == "win32" else "export PYTHONUTF8=1"
-    return Check(tr("doctor.console"), ok, encoding, "" if ok else setting)
+    return Check(tr("doctor.console"), ok, encoding, "" if ok else _set("PYTHONUTF8=1"))
 
 
 def _server(kb: KnowledgeBase, url: str) -> Check:

@@ -5,6 +5,10 @@ TABLE: dict[str, tuple[str, str]] = {
         "只检查这个地址上的服务（真正做一次 MCP 握手），例如 http://127.0.0.1:8000",
         "check only the server at this address, by a real MCP handshake: http://127.0.0.1:8000",
     ),
+    "doctor.then": (
+        "{hint}；改好后：python -m kb.doctor",
+        "{hint}; when that is done: python -m kb.doctor",
+    ),
     "doctor.server": ("服务", "Server"),
     "doctor.packages": ("依赖包", "Packages"),
     "doctor.packages.ok": ("{count} 个依赖包齐全", "all {count} of requirements.txt"),

@@ -111,7 +111,10 @@ TABLE: dict[str, tuple[str, str]] = {
         "Model {name} is in {folder}. To change to it: python ingest.py --rebuild-vectors",
     ),
     "doctor.python": ("Python", "Python"),
-    "doctor.python.remedy": ("安装 Python 3.10 或更新版本", "Install Python 3.10 or newer"),
+    "doctor.python.remedy": (
+        "安装 Python 3.10–3.13，然后 {command}",
+        "Install Python 3.10 to 3.13, then {command}",
+    ),
     "doctor.sqlite": ("SQLite", "SQLite"),
     "doctor.no_fts5": (
         "SQLite {version} 没有 FTS5",
@@ -136,14 +139,14 @@ TABLE: dict[str, tuple[str, str]] = {
     ),
     "doctor.data": ("数据文件夹", "Data folder"),
     "doctor.data.remedy": (
-        "改正文件夹权限，或把 KB_DATA_DIR 指向可写的位置",
-        "Make the folder writable, or point KB_DATA_DIR to one that is",
+        "改正文件夹权限，或指向可写的位置：{command}",
+        "Make the folder writable, or use one that is: {command}",
     ),
     "doctor.disk": ("磁盘", "Disk"),
     "doctor.disk.free": ("可用 {gib:.1f} GiB", "{gib:.1f} GiB free"),
     "doctor.disk.remedy": (
-        "清理磁盘，或把 KB_DATA_DIR 指向别的磁盘",
-        "Free some space, or point KB_DATA_DIR to another disk",
+        "清理磁盘，或指向别的磁盘：{command}",
+        "Free some space, or use another disk: {command}",
     ),
     "doctor.catalog": ("文档与关键词索引", "Documents and keyword index"),
     "doctor.catalog.ok": (

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import http.server
+import io
+import re
+import sys
 import threading
 from collections.abc import Iterator
 
@@ -8,6 +11,8 @@ import pytest
 from server_support import ServerProcess
 
 from kb import doctor
+from kb.app import KnowledgeBase
+from kb.config import Settings
 from kb.errors import InvalidInput
 from kb.health import Unhealthy, ask_server, endpoint
 
@@ -115,3 +120,25 @@ def test_a_missing_package_is_named_with_what_installs_it(monkeypatch) -> None:
     assert not check.ok
     assert "no-such-package" in check.detail
     assert check.remedy.startswith("python -m pip install")
+
+
+COMMAND = re.compile(r"(?:python -m \S+|python ingest\.py|sh install\.sh|export|set) ?[\w=.-]*")
+
+
+def test_every_remedy_ends_with_a_command(monkeypatch, tmp_path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("x", encoding="utf-8")
+    settings = Settings(_env_file=None, data_dir=blocked, embedder="onnx:none", objects="minio")
+    kb = KnowledgeBase(settings)
+    monkeypatch.setattr(doctor, "free_bytes", lambda _path: 0)
+    monkeypatch.setattr(doctor, "_required", lambda _text: {"no-such-package"})
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), "gbk"))
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "version_info", (3, 8, 0))
+        checks = [doctor._python()]
+    monkeypatch.setattr(doctor, "_OLDEST_SQLITE", (99, 0, 0))
+    checks += [check for check in doctor.run_checks(kb) if not check.ok]
+    assert len(checks) >= 6
+    for check in checks:
+        last = check.remedy.split("\n")[-1]
+        assert COMMAND.search(last), check
