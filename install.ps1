@@ -87,8 +87,16 @@ function Stop-WithHelp([string]$Message, [string]$Remedy) {
 
 # Runs a program with its output on the console. Returns its exit code.
 function Invoke-Program([string]$File, [string[]]$Arguments) {
-    & $File @Arguments | Out-Host
-    return $LASTEXITCODE
+    # Windows PowerShell 5.1 ends a script under 'Stop' at the first line on a redirected stderr.
+    $ErrorActionPreference = 'Continue'
+    try {
+        & $File @Arguments | Out-Host
+        return $LASTEXITCODE
+    }
+    catch {
+        Write-Host "无法运行 ${File}：$($_.Exception.Message)"
+        return 1
+    }
 }
 
 # Runs a program quietly. Returns its exit code and its standard output, or $null if it cannot run.
