@@ -227,10 +227,12 @@ def _sync_once(
     )
     report = kb.sync(wanted, options.project, options.bucket, stop=ending.stop, on_progress=show)
     for line in report.objects:
-        if line.get("error"):
+        if line["action"] == "failed":
             options.summary.fail(line["source"], line["error"])
         else:
-            options.summary.add(line["source"], line["action"], line.get("warnings", ()))
+            told = [*filter(None, [line.get("error")]), *line.get("warnings", ())]
+            blocks = line.get("blocks", 0)
+            options.summary.add(line["source"], line["action"], told, blocks=blocks)
     if report.notice:
         options.summary.note(report.notice)
     document = {"project": kb.project(options.project).name, **report.as_dict()}

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Mode = Literal["table", "lines", "silent"]
-_UNREMARKABLE: Final = frozenset({"ingested", "unchanged", "new", "changed", "moved", "deleted"})
+_UNREMARKABLE: Final = frozenset(
+    {"ingested", "unchanged", "new", "changed", "moved", "deleted", "unsupported"}
+)
+_MOST_ROWS: Final = 200
 
 
 class Summary:
@@ -72,7 +75,9 @@ class Summary:
             return
         if self._rows:
             head = (tr("summary.source"), tr("summary.state"), tr("summary.warnings"))
-            print_table(tr("summary.title"), head, self._rows, sys.stderr)
+            print_table(tr("summary.title"), head, self._rows[:_MOST_ROWS], sys.stderr)
+            if len(self._rows) > _MOST_ROWS:
+                say(tr("summary.more", count=len(self._rows) - _MOST_ROWS))
         if self._states:
             say(self._totals())
         for text in self._notes:
@@ -81,7 +86,7 @@ class Summary:
     def _totals(self) -> str:
         states = ", ".join(f"{state} {count:,}" for state, count in self._states.items())
         return tr(
-            "summary.total",
+            "summary.total" if self._pages else "summary.synced",  # a sync counts no pages
             documents=sum(self._states.values()),
             states=states,
             pages=self._pages,

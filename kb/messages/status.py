@@ -19,6 +19,17 @@ TABLE: dict[str, tuple[str, str]] = {
             " {warnings:,} warnings, {seconds:.1f} s"
         ),
     ),
+    "summary.synced": (
+        "{documents:,} 个文档（{states}），{blocks:,} 块，{warnings:,} 条警告，{seconds:.1f} 秒",
+        (
+            "{documents:,} documents ({states}), {blocks:,} blocks, {warnings:,} warnings,"
+            " {seconds:.1f} s"
+        ),
+    ),
+    "summary.more": (
+        "还有 {count:,} 个，见 JSON 或 --list",
+        "{count:,} more: see the JSON, or --list",
+    ),
     "progress.pages": ("读取页面", "Reading pages"),
     "cli.show": (
         "把一页画成图片并框出所引的行（PDF、OFD、幻灯片、图片），其他格式写成文本；打印文件路径",

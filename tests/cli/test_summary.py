@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from kb.config import ROOT
+import ingest
+from kb.app import KnowledgeBase
+from kb.config import ROOT, Settings
 from kb.console import _Shown
 from kb.summary import Summary, mode_for
 from kb.types import Progress
@@ -50,6 +52,39 @@ def test_a_log_has_lines_as_they_happen(capsys) -> None:
 def test_silence_is_broken_by_failures_only(capsys) -> None:
     filled("silent").tell()
     assert capsys.readouterr().err == "坏.pdf: 不是 PDF\n改后缀\n"
+
+
+def test_a_table_ends_somewhere(capsys) -> None:
+    summary = Summary("table")
+    for number in range(250):
+        summary.add(f"{number}.pdf", "kept")
+        summary.add(f"{number}.xyz", "unsupported")
+    summary.tell()
+    told = capsys.readouterr().err
+    assert "199.pdf" in told
+    assert "200.pdf" not in told
+    assert "50" in told.split("┘")[1]
+    assert "unsupported 250" in told
+
+
+def test_a_sync_tells_a_person_what_it_did(tmp_path, capsys, monkeypatch) -> None:
+    root = tmp_path / "docs"
+    root.mkdir()
+    (root / "a.txt").write_text("甲\n" * 9, encoding="utf-8")
+    (root / "坏.pdf").write_text("不是 PDF", encoding="utf-8")
+    settings = Settings(
+        _env_file=None, data_dir=tmp_path / "data", local_root=root, embedder="none"
+    )
+    kb = KnowledgeBase(settings)
+    monkeypatch.setattr(ingest, "open_kb", lambda: kb)
+    monkeypatch.setattr(ingest, "mode_for", lambda **_asked: "table")
+    ingest.main(["--sync"])
+    told = capsys.readouterr().err
+    assert "坏.pdf" in told
+    assert "new 1, failed 1" in told or "failed 1, new 1" in told
+    for _again in range(2):  # the first try again is at once, the next one waits
+        ingest.main(["--sync"])
+    assert "waiting 1" in capsys.readouterr().err
 
 
 def test_nothing_done_is_nothing_said(capsys) -> None:
