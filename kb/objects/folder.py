@@ -226,7 +226,10 @@ def resolve_key(path: str, roots: Sequence[Path]) -> tuple[Path, str]:
 
 
 def _below(path: Path, root: Path) -> bool:
-    return path.resolve().is_relative_to(root.resolve())
+    try:
+        return path.resolve(strict=path.is_symlink()).is_relative_to(root.resolve())
+    except (OSError, RuntimeError):  # a link to nowhere, or to itself
+        return False
 
 
 def as_on_disk(path: Path) -> Path | None:
