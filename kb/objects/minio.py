@@ -10,10 +10,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
 from urllib.parse import urlsplit
 
-from kb.errors import InvalidInput, NotFound, StoreFailed, StoreRefused
+from kb.errors import InvalidInput, StoreFailed, StoreRefused
 from kb.messages import tr
 from kb.objects.folder import changed, missing
-from kb.objects.s3_errors import bucket_refused, told
+from kb.objects.s3_errors import bucket_refused, not_s3, told
 from kb.types import ObjectRef
 
 if TYPE_CHECKING:
@@ -57,12 +57,7 @@ class MinioStore:
 
     def stat(self, key: str) -> ObjectRef:
         """The object as it is now. Raises NotFound, StoreFailed."""
-        try:
-            return self._tried(key, lambda: _ref(self.client.stat_object(self.bucket, key)))
-        except NotFound:
-            # That answer has no body: the bucket may be missing, or this be no S3 server at all.
-            self._tried(key, lambda: self.client.get_object(self.bucket, key).close())
-            raise
+        return self._tried(key, lambda: self._stat(key))
 
     @contextmanager
     def open(self, ref: ObjectRef) -> Iterator[Readable]:
@@ -77,6 +72,8 @@ class MinioStore:
                 self.bucket, ref.key, version_id=version, request_headers=unchanged
             )
             try:
+                if not response.headers.get("etag"):
+                    raise not_s3(self._options, self.bucket)
                 yield _Reading(ref, response)
             finally:
                 # Closed, not given back: what is left of a broken body would be the next answer.
@@ -102,6 +99,19 @@ class MinioStore:
         if not found:
             raise missing(key)
         return found
+
+    def _stat(self, key: str) -> ObjectRef:
+        from minio.error import S3Error
+
+        try:
+            ref = _ref(self.client.stat_object(self.bucket, key))
+        except S3Error:
+            # To HEAD the server cannot say why: the bucket may be missing, or a key be wrong.
+            self.client.get_object(self.bucket, key).close()
+            raise
+        if not ref.etag:  # somebody else's page, a login for instance: S3 always tells one
+            raise not_s3(self._options, self.bucket)
+        return ref
 
     def _listed(self, prefix: str) -> Sequence[ObjectRef]:
         found = self.client.list_objects(self.bucket, prefix=prefix, recursive=True)

@@ -69,6 +69,12 @@ def bucket_refused(options: S3Options, bucket: str) -> StoreRefused:
     return _refused("bucket", **_where(options, bucket))
 
 
+def not_s3(options: S3Options, bucket: str) -> StoreFailed:
+    """Somebody else answered."""
+    where = _where(options, bucket)
+    return StoreFailed(tr("store.not_s3", **where), tr("store.not_s3.hint"))
+
+
 def _where(options: S3Options, bucket: str) -> dict[str, str]:
     return {"endpoint": options.endpoint.rpartition("@")[2][:100], "bucket": bucket}
 

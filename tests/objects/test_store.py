@@ -1,8 +1,8 @@
 """What every object store keeps to: a folder, a real S3 server, and the user's own one."""
 
+import contextlib
 import hashlib
 import io
-import itertools
 import random
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -10,13 +10,13 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 from objects_support import NFC, NFD, PEOPLES_KEYS, read
-
 from s3_support import own_server
 
 from kb.errors import KbError, NotFound, ObjectChanged, Refused, StoreFailed
 from kb.objects.fetch import fetched
 from kb.objects.folder import FolderStore
 from kb.objects.minio import MinioStore
+from kb.types import ObjectRef
 
 MANY = 1_100
 LONGEST_KEY = 1_024
@@ -230,15 +230,15 @@ def test_an_object_is_one_version_while_it_is_replaced_all_the_time(shelf):
     with ThreadPoolExecutor(1) as pool:
         writing = pool.submit(lambda: [shelf.put("a.bin", b) for b in bodies * 8])
         while not writing.done():
-            try:
-                with fetched(shelf.store, shelf.prefix + "a.bin", 1) as copy:
-                    body = copy.path.read_bytes()
-                    assert known[copy.sha256] == body
-                    if isinstance(shelf.store, MinioStore):
-                        assert etags[copy.origin.ref.etag] == body
-                    delivered += 1
-            except StoreFailed:
-                continue
+            with (
+                contextlib.suppress(StoreFailed),
+                fetched(shelf.store, shelf.prefix + "a.bin", 1) as copy,
+            ):
+                body = copy.path.read_bytes()
+                assert known[copy.sha256] == body
+                if isinstance(shelf.store, MinioStore):
+                    assert etags[copy.origin.ref.etag] == body
+                delivered += 1
         writing.result()
     assert delivered
 
@@ -256,20 +256,16 @@ def test_a_marker_of_a_folder_hides_nothing(shelf, request):
         (shelf.store.root / "empty").mkdir()
     else:
         request.getfixturevalue("s3").put(shelf.store.bucket, "folder/", b"")
-    found = [key for key in shelf.keys() if not key.endswith("/")]
-    assert found == ["folder/a.txt"]
+    assert set(shelf.keys()) - {"folder/"} == {"folder/a.txt"}
     assert shelf.read("folder/a.txt") == b"content"
 
 
-def test_errors_of_a_store_are_ours(shelf):
-    for key, call in itertools.product(
-        ("", "\0", "a\0b", "/", "..", "a/../../b"), ("stat", "open")
-    ):
-        with pytest.raises(KbError):
-            if call == "stat":
-                shelf.stat(key)
-            else:
-                shelf.read(key)
+@pytest.mark.parametrize("key", ["", "\0", "a\0b", "/", "..", "a/../../b"])
+def test_a_key_that_cannot_be_is_an_error_of_ours(shelf, key):
+    with pytest.raises(KbError):
+        shelf.stat(key)
+    with pytest.raises(KbError):
+        read(shelf.store, ObjectRef(shelf.prefix + key, 1, "", "", ""))
 
 
 def _long_key(shelf, last):
