@@ -20,7 +20,7 @@ from kb.app import open_kb
 from kb.console import prepare_streams, print_json, progress_bars, say
 from kb.errors import InvalidInput, KbError
 from kb.messages import tr
-from kb.objects.folder import walk
+from kb.objects.folder import lies_at, walk
 from kb.sync.run import SyncOptions
 from kb.sync.watch import Ended, Ending, ending_on_signals, watch
 from kb.types import Progress
@@ -246,12 +246,12 @@ def _items(
     if len(paths) == 2 and source is None and _names_source(*paths):  # noqa: PLR2004 - FILE SOURCE
         say(tr("cli.second_is_source", file=paths[0], source=paths[1]))
         return [(paths[0], paths[1])], False
-    several = len(paths) > 1 or Path(paths[0]).is_dir()
+    several = len(paths) > 1 or lies_at(paths[0]) == "folder"
     if source is not None and several:
         raise InvalidInput(tr("cli.one_source"), tr("cli.one_source.hint"))
     items: list[tuple[str, str]] = []
     for path in paths:
-        items += _folder(kb, Path(path)) if Path(path).is_dir() else [(path, source or "")]
+        items += _folder(kb, Path(path)) if lies_at(path) == "folder" else [(path, source or "")]
     if not items:
         raise InvalidInput(tr("cli.empty_folder", name=paths[0]), tr("cli.nothing.hint"))
     return items, several
@@ -259,9 +259,9 @@ def _items(
 
 def _names_source(first: str, second: str) -> bool:
     """Whether of two arguments the second names the source of the first."""
-    if second.startswith("s3://") or Path(second).exists():
+    if second.startswith("s3://") or lies_at(second):
         return False
-    return Path(first).is_file() or first.startswith("s3://")
+    return lies_at(first) == "file" or first.startswith("s3://")
 
 
 def _folder(kb: KnowledgeBase, folder: Path) -> list[tuple[str, str]]:

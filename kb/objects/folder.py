@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
-from stat import S_ISREG
-from typing import TYPE_CHECKING, BinaryIO, Final
+from stat import S_ISDIR, S_ISREG
+from typing import TYPE_CHECKING, BinaryIO, Final, Literal
 
 from kb.errors import InvalidInput, NotFound, ObjectChanged, Refused, StoreFailed, StoreRefused
 from kb.messages import tr
@@ -105,6 +105,8 @@ class FolderStore:
 
     def _files(self) -> Iterator[Path]:
         def fail(error: OSError) -> None:
+            if isinstance(error, FileNotFoundError) and self.root.is_dir():
+                return  # a folder that went while we looked holds nothing
             raise StoreRefused(
                 tr("store.unlisted", name=error.filename, reason=error.strerror),
                 tr("store.unlisted.hint"),
@@ -179,11 +181,9 @@ def changed(key: str) -> ObjectChanged:
     return ObjectChanged(tr("store.changed", name=key[:200]), tr("store.retry.hint"))
 
 
-def _unreadable(key: str, error: OSError) -> StoreRefused:
+def _unreadable(key: str, error: OSError) -> Refused:
     reason = error.strerror or type(error).__name__
-    return StoreRefused(
-        tr("file.unreadable", name=key[:200], reason=reason), tr("file.unreadable.hint")
-    )
+    return Refused(tr("file.unreadable", name=key[:200], reason=reason), tr("file.unreadable.hint"))
 
 
 def walk(folder: Path) -> list[tuple[Path, str]]:
@@ -234,13 +234,20 @@ def _below(path: Path, root: Path) -> bool:
 
 def as_on_disk(path: Path) -> Path | None:
     """`path` as it is spelled on disk: macOS and some archives keep names decomposed (NFD)."""
-    if path.exists():
-        return path
-    for form in ("NFC", "NFD"):
-        spelled = Path(unicodedata.normalize(form, str(path)))
-        if spelled.exists():
-            return spelled
-    return None
+    spellings = (str(path), *(unicodedata.normalize(form, str(path)) for form in ("NFC", "NFD")))
+    return next((Path(name) for name in spellings if lies_at(name)), None)
+
+
+def lies_at(path: str | Path) -> Literal["file", "folder", ""]:
+    """What lies at `path`; nothing where there can be nothing.
+
+    `Path.exists` raises for what is longer than a file's name can be, as an object's key may be.
+    """
+    try:
+        mode = Path(path).stat().st_mode
+    except (OSError, ValueError):
+        return ""
+    return "folder" if S_ISDIR(mode) else "file"
 
 
 def free_bytes(folder: Path) -> int:
