@@ -255,7 +255,7 @@ def test_a_marker_of_a_folder_hides_nothing(shelf, request):
     if isinstance(shelf.store, FolderStore):
         (shelf.store.root / "empty").mkdir()
     else:
-        request.getfixturevalue("s3").put(shelf.store.bucket, "folder/", b"")
+        _server(shelf, request).put(shelf.store.bucket, shelf.prefix + "folder/", b"")
     assert set(shelf.keys()) - {"folder/"} == {"folder/a.txt"}
     assert shelf.read("folder/a.txt") == b"content"
 
@@ -284,6 +284,10 @@ def _remove(shelf, request, key):
     if isinstance(shelf.store, FolderStore):
         (shelf.store.root / key).unlink()
     else:
-        own = own_server() if shelf.prefix else None
-        server = own[0] if own else request.getfixturevalue("s3")
-        server.client().remove_object(shelf.store.bucket, shelf.prefix + key)
+        client = _server(shelf, request).client()
+        client.remove_object(shelf.store.bucket, shelf.prefix + key)
+
+
+def _server(shelf, request):
+    """What a bucket lies on, to be spoken to without the store."""
+    return own_server()[0] if shelf.prefix else request.getfixturevalue("s3")
