@@ -107,10 +107,7 @@ class FolderStore:
         def fail(error: OSError) -> None:
             if isinstance(error, FileNotFoundError) and self.root.is_dir():
                 return  # a folder that went while we looked holds nothing
-            raise StoreRefused(
-                tr("store.unlisted", name=error.filename, reason=error.strerror),
-                tr("store.unlisted.hint"),
-            ) from error
+            raise _unlisted(error, str(error.filename)) from error
 
         for folder, folders, names in os.walk(self.root, onerror=fail):
             folders.sort()
@@ -124,8 +121,14 @@ class FolderStore:
         except FileNotFoundError:  # it went while we looked, or is a link to nowhere
             return None
         except OSError as error:
-            raise _unreadable(key, error) from error
+            raise _unlisted(error, key) from error
         return _ref(key, status) if S_ISREG(status.st_mode) else None
+
+
+def _unlisted(error: OSError, name: str) -> StoreRefused:
+    return StoreRefused(
+        tr("store.unlisted", name=name[:200], reason=error.strerror), tr("store.unlisted.hint")
+    )
 
 
 def _check_complete(key: str, got: int, size: int) -> None:
