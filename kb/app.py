@@ -17,6 +17,7 @@ from kb.errors import EmbeddingFailed, InvalidInput, NotFound
 from kb.lock import owner
 from kb.messages import set_language, tr
 from kb.places import Places
+from kb.ranking import DEFAULT
 from kb.scope import clean_source, find_document, near_names
 from kb.text import fold
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kb.ports import DocumentParser, Embedder, OnProgress
+    from kb.ranking import Ranking
     from kb.sync.report import SyncReport
     from kb.sync.run import SyncOptions
     from kb.types import Failure, IngestReport, Passage, Progress, SearchResult, SourceInfo
@@ -109,12 +111,15 @@ class KnowledgeBase:
         source: str | None = None,
         project: str | None = None,
         min_relevance: float | None = None,
+        ranking: Ranking = DEFAULT,
     ) -> SearchResult:
         """See `retrieval.search`. Raises InvalidInput, NotFound, IndexDamaged."""
         checked = retrieval.check_query(query, top_k, source, min_relevance)
         shard = self.project(project)
         with shard.catalog.reading() as reader:
-            return retrieval.search(reader, checked, lambda: shard.dense, self.embedder, self._room)
+            return retrieval.search(
+                reader, checked, lambda: shard.dense, self.embedder, self._room, ranking
+            )
 
     def read_range(
         self,

@@ -165,6 +165,8 @@ def _hit(hit: _Range) -> Hit:
         relevance=hit.best.relevance,
         dense_rank=hit.best.dense_rank,
         sparse_rank=hit.best.sparse_rank,
+        dense_score=hit.best.dense_score,
+        sparse_score=hit.best.sparse_score,
         ocr=hit.page.ocr,
     )
 

@@ -274,6 +274,21 @@ TABLE: dict[str, tuple[str, str]] = {
         "没有找到相关内容。换个说法或更短的关键词再试，或用 list_sources 查看有哪些文档。",
         "Nothing was found. Try other or fewer words, or list_sources to see the documents.",
     ),
+    "search.no_match": (
+        "没有与问题相符的内容（最接近的文档：{names}）。换个说法再试，或用 source 指定文档。",
+        "Nothing matches (the nearest documents: {names}). Rephrase, or name a document as source.",
+    ),
+    "search.phrase_nowhere": (
+        "引号内的原文在检索范围内一处也没有：{phrases}。去掉引号可按意思检索。",
+        (
+            "These quoted words stand nowhere in what was searched: {phrases}. Without quotes the "
+            "search is by meaning."
+        ),
+    ),
+    "search.phrases_apart": (
+        "引号内的各段原文都有，但不在同一处。请分别检索。",
+        "Each quoted phrase is there, but not in one place. Search for them one by one.",
+    ),
     "search.nothing_relevant": (
         "没有相关度达到 {value} 的内容。",
         "Nothing reaches a relevance of {value}.",

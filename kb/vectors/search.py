@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger(__name__)
 
+_SAMPLE: Final = 2_000
+"""Vectors that stand for a large index when a question's cosines are held against the usual."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Snapshot:
@@ -38,6 +41,7 @@ class DenseSearch:
         self._lock = threading.Lock()
         self._all = Matrix()
         self._snapshot: _Snapshot | None = None
+        self._sampled: tuple[str, Vectors] | None = None
 
     def nearest(
         self, reader: Reader, query: Vectors, limit: int, documents: Collection[int] | None = None
@@ -62,6 +66,24 @@ class DenseSearch:
         tail = snapshot.tail.search(reader, query, limit)
         best = {**dict(bulk), **dict(tail)}
         return sorted(best.items(), key=lambda hit: (-hit[1], hit[0]))[:limit]
+
+    def background(self, reader: Reader, query: Vectors) -> tuple[float, float]:
+        """Mean and standard deviation of the question's cosines over the index, or a sample of it.
+
+        Whatever a search is restricted to: this is what a cosine is held against.
+        """
+        if reader.vector_count() <= self._exact_limit:
+            cosines = self._all.cosines(reader, query)
+        else:
+            cosines = self._sample(reader, len(query)) @ query
+        return float(cosines.mean()), float(cosines.std())
+
+    def _sample(self, reader: Reader, dimension: int) -> Vectors:
+        key = reader.meta("uid") + reader.meta("model")
+        with self._lock:
+            if self._sampled is None or self._sampled[0] != key:
+                self._sampled = key, decode(reader.sample_vectors(_SAMPLE), dimension)
+            return self._sampled[1]
 
     def _current(self, reader: Reader) -> _Snapshot:
         """The open snapshot, another one when it is of another index or its tail grew large."""
