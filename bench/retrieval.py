@@ -27,6 +27,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from bench import metrics, report
 from bench.questions import Question, Span, first_right, gains, load_questions, matched, shown
 from bench.systems import MEANING, OURS, PRODUCT, SYSTEMS, Bench
@@ -169,14 +171,16 @@ def run(
     kb = KnowledgeBase(Settings(data_dir=data_dir, project=folder.name))
     for path, source in walk(folder / "docs"):
         kb.ingest(path, source)
-    questions = load_questions(folder, field_)[: limit or None]
+    questions = load_questions(folder, field_)
+    questions = questions[:: max(1, -(-len(questions) // limit))] if limit else questions
     engine = None
     if set(names) - {"BM25", "rank_bm25 bigrams", "rank_bm25 jieba"}:
         with progress_bars(quiet=False) as show:
             state = kb.update(on_progress=show)
         if state.notice:
             say(state.notice)
-        engine = _Remembering(kb.embedder(), [question.text for question in questions])
+        kept = data_dir / folder.name / "questions.npz"
+        engine = _Remembering(kb.embedder(), [question.text for question in questions], kept)
     shard = kb.project()
     with shard.catalog.reading() as reader:
         outcomes = measure(Bench(shard, reader, engine), questions, names)
@@ -225,7 +229,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--readme", action="store_true", help="put the table into the readmes")
     parser.add_argument("--data", type=Path, help="keep the index here (default: a temporary one)")
     parser.add_argument("--field", default="query", help="field of the question (text_zh, …)")
-    parser.add_argument("--limit", type=int, default=0, help="only the first N questions")
+    parser.add_argument(
+        "--limit", type=int, default=0, help="an even sample of at most N questions"
+    )
     parser.add_argument(
         "--systems", nargs="+", choices=SYSTEMS, default=SYSTEMS, help="only these (BM25 …)"
     )
@@ -249,12 +255,28 @@ def _commit() -> str:
     return done.stdout.strip()
 
 
-class _Remembering:
-    """An embedder whose questions are embedded beforehand: times are those of the search alone."""
+def _read_vectors(file: Path, fingerprint: str) -> dict[str, Vectors]:
+    if not file.is_file():
+        return {}
+    with np.load(file) as kept:
+        made_by, *texts = kept["texts"].tolist()
+        return dict(zip(texts, kept["vectors"], strict=True)) if made_by == fingerprint else {}
 
-    def __init__(self, engine: Embedder, questions: Sequence[str]) -> None:
+
+class _Remembering:
+    """An embedder whose questions are embedded beforehand: times are those of the search alone.
+
+    Their vectors are kept beside the index.
+    """
+
+    def __init__(self, engine: Embedder, questions: Sequence[str], file: Path) -> None:
         self._engine = engine
-        self._known = {text: engine.embed_query(text) for text in questions}
+        self._known = _read_vectors(file, engine.fingerprint)
+        new = [text for text in questions if text not in self._known]
+        self._known |= {text: engine.embed_query(text) for text in new}
+        if new:
+            texts = np.array([engine.fingerprint, *self._known])
+            np.savez(file, texts=texts, vectors=np.stack(list(self._known.values())))
 
     @property
     def name(self) -> str:

@@ -112,7 +112,8 @@ def search(
         near = near.among({hit.id for hit in exact})
     ordered = order(reader, question, near.ranked, sparse, near.background, ranking)
     kept = _relevant(ordered, query, exact=exact is not None)
-    hits, cut = build_hits(reader, kept, query.top_k, max_chars)
+    spread = query.source is None
+    hits, cut = build_hits(reader, kept, query.top_k, max_chars, spread=spread)
     if cut:
         notices.append(tr("search.cut", count=cut))
     if not hits:
