@@ -6,6 +6,7 @@ lines around a block. Its constants are round numbers that `bench.retrieval` pro
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from math import exp, log
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
@@ -33,10 +34,10 @@ NO_MATCH: Final = 0.05
 
 _TWENTIETH: Final = 20
 _GRAM: Final = 3
-_FOREIGN: Final = 0.2
-"""A question of whose tokens fewer stand anywhere in the index is taken for another language's."""
 _FOREIGN_SHARE: Final = 0.45
-"""The share of its words that counts as standing around each candidate."""
+"""The share of a Chinese question's words that counts as standing around an English candidate."""
+_HAN: Final = re.compile("[\u3400-\u9fff]")
+_LATIN: Final = re.compile("[a-z]+")
 _BOTH: Final = (0.55, 0.77, 3.3, -6.4)
 _KEYWORDS: Final = (0.4, 6.5, -4.5)
 
@@ -81,11 +82,6 @@ class Question:
             for term, df in (long or self.frequencies).items()
         }
 
-    @property
-    def known(self) -> float:
-        """The share of its tokens that stand in any block."""
-        return sum(df > 0 for df in self.frequencies.values()) / max(1, len(self.frequencies))
-
 
 class Background(NamedTuple):
     """Mean and standard deviation of the question's cosines over the index."""
@@ -114,25 +110,34 @@ def order(
     else:
         fused = convex_combination(dense, sparse, share=ranking.dense, depth=DEPTH)
     shares = _shares(reader, question, fused[:RESCORED])
-    nothing = (0.0, 0.0)
-    scored = [_rescored(hit, shares.get(hit.id, nothing), ranking) for hit in fused]
+    scored = [_rescored(hit, shares.get(hit.id, _NOTHING), ranking) for hit in fused]
     scored.sort(key=lambda hit: -hit.score)
-    floor = _FOREIGN_SHARE if background and question.known < _FOREIGN else 0.0
-    words = {id_: max(floor, share) for id_, (share, _runs) in shares.items()}
-    return _judged(scored, words, background)
+    return _judged(scored, shares, background)
 
 
-def _rescored(hit: Fused, shares: tuple[float, float], ranking: Ranking) -> Fused:
-    return replace(hit, score=hit.score + ranking.window * shares[0] + ranking.grams * shares[1])
+def _rescored(hit: Fused, share: _Share, ranking: Ranking) -> Fused:
+    return replace(hit, score=hit.score + ranking.window * share.words + ranking.grams * share.runs)
 
 
 # -- what of the question stands there -----------------------------------------------------
 
 
-def _shares(
-    reader: Reader, question: Question, fused: Sequence[Fused]
-) -> dict[int, tuple[float, float]]:
-    """By candidate: which share of the question's words (by idf) and runs stands around it."""
+class _Share(NamedTuple):
+    """What of the question's words (by idf) stands around a block, what of its runs inside.
+
+    `foreign`: one is Chinese, the other is not, so that words cannot tell.
+    """
+
+    words: float
+    runs: float
+    foreign: bool
+
+
+_NOTHING: Final = _Share(0.0, 0.0, foreign=False)
+
+
+def _shares(reader: Reader, question: Question, fused: Sequence[Fused]) -> dict[int, _Share]:
+    """By candidate."""
     weights = question.weights
     whole = sum(weights.values()) or 1.0
     folded = fold(question.text)
@@ -148,7 +153,8 @@ def _shares(
         around, own = _surroundings(lines[place], block)
         words = sum(weight for term, weight in weights.items() if term in around)
         runs = sum(gram in own for gram in grams)
-        shares[block.id] = words / whole, runs / max(1, len(grams))
+        foreign = _is_chinese(folded) != _is_chinese(own)
+        shares[block.id] = _Share(words / whole, runs / max(1, len(grams)), foreign)
     return shares
 
 
@@ -161,12 +167,17 @@ def _surroundings(lines: Sequence[str], block: Block) -> tuple[str, str]:
     return above + own + below, own
 
 
+def _is_chinese(folded: str) -> bool:
+    """Whether there are more Han characters than words of Latin letters."""
+    return len(_HAN.findall(folded)) > len(_LATIN.findall(folded))
+
+
 # -- relevance -----------------------------------------------------------------------------
 
 
 def _judged(
     scored: Sequence[Fused],
-    words: Mapping[int, float],
+    shares: Mapping[int, _Share],
     background: Background | None,
 ) -> list[Fused]:
     """Candidates with their relevance, a logistic function of three kinds of evidence.
@@ -182,13 +193,14 @@ def _judged(
     weakest = min(cosines, default=None)
     judged = []
     for hit in scored:
-        above, share = hit.score - usual, words.get(hit.id, 0.0)
+        share, above = shares.get(hit.id, _NOTHING), hit.score - usual
         cosine = weakest if hit.dense_score is None else hit.dense_score
         if background is None or cosine is None:
-            evidence = _KEYWORDS[0] * above + _KEYWORDS[1] * share + _KEYWORDS[2]
+            evidence = _KEYWORDS[0] * above + _KEYWORDS[1] * share.words + _KEYWORDS[2]
         else:
             far = (cosine - background.mean) / (background.deviation or 1.0)
-            evidence = _BOTH[0] * above + _BOTH[1] * far + _BOTH[2] * share + _BOTH[3]
+            words = max(share.words, _FOREIGN_SHARE) if share.foreign else share.words
+            evidence = _BOTH[0] * above + _BOTH[1] * far + _BOTH[2] * words + _BOTH[3]
         judged.append(replace(hit, relevance=_logistic(evidence)))
     return judged
 

@@ -31,7 +31,9 @@ _HAN: Final = (
 _KANA: Final = "\u3041-\u3096\u30a1-\u30fa\u30fc"
 _SPACE_IN_HAN: Final = re.compile(f"(?<=[{_HAN}])[ \t\n\u00a0\u3000]+(?=[{_HAN}])")
 # 第十二条 is 第12条, as an article of a law is cited either way.
-_ORDINAL: Final = re.compile("第([〇零一二两三四五六七八九十百千]{1,8})(?=[编章节条款项目])")
+_ORDINAL: Final = re.compile(
+    "第\\s*([〇零一二两三四五六七八九十百千]{1,8}|[0-9]{1,4})\\s*(?=[编章节条款项目])"
+)
 # A word keeps its inner joiners, so 1.0.21, a-b_c and x@y.org are one token each.
 _RUN: Final = re.compile(
     f"(?P<ordinal>第[0-9]+[编章节条款项目])"
