@@ -110,13 +110,13 @@ def order(
     else:
         fused = convex_combination(dense, sparse, share=ranking.dense, depth=DEPTH)
     shares = _shares(reader, question, fused[:RESCORED])
-    scored = [_rescored(hit, shares.get(hit.id, _NOTHING), ranking) for hit in fused]
-    scored.sort(key=lambda hit: -hit.score)
+    scored = [(_score(hit, shares.get(hit.id, _NOTHING), ranking), hit) for hit in fused]
+    scored.sort(key=lambda pair: -pair[0])
     return _judged(scored, shares, background)
 
 
-def _rescored(hit: Fused, share: _Share, ranking: Ranking) -> Fused:
-    return replace(hit, score=hit.score + ranking.window * share.words + ranking.grams * share.runs)
+def _score(hit: Fused, share: _Share, ranking: Ranking) -> float:
+    return hit.score + ranking.window * share.words + ranking.grams * share.runs
 
 
 # -- what of the question stands there -----------------------------------------------------
@@ -176,11 +176,11 @@ def _is_chinese(folded: str) -> bool:
 
 
 def _judged(
-    scored: Sequence[Fused],
+    scored: Sequence[tuple[float, Fused]],
     shares: Mapping[int, _Share],
     background: Background | None,
 ) -> list[Fused]:
-    """Candidates with their relevance, a logistic function of three kinds of evidence.
+    """Candidates with their score and relevance, a logistic function of three kinds of evidence.
 
     How far the score stands above that of the twentieth candidate; how far the cosine stands above
     the index's, in its deviations; which share of the question's words stands there. Fitted on
@@ -188,12 +188,12 @@ def _judged(
     """
     if not scored:
         return []
-    usual = scored[min(_TWENTIETH, len(scored)) - 1].score
-    cosines = [hit.dense_score for hit in scored if hit.dense_score is not None]
+    usual = scored[min(_TWENTIETH, len(scored)) - 1][0]
+    cosines = [hit.dense_score for _, hit in scored if hit.dense_score is not None]
     weakest = min(cosines, default=None)
     judged = []
-    for hit in scored:
-        share, above = shares.get(hit.id, _NOTHING), hit.score - usual
+    for score, hit in scored:
+        share, above = shares.get(hit.id, _NOTHING), score - usual
         cosine = weakest if hit.dense_score is None else hit.dense_score
         if background is None or cosine is None:
             evidence = _KEYWORDS[0] * above + _KEYWORDS[1] * share.words + _KEYWORDS[2]
@@ -201,7 +201,7 @@ def _judged(
             far = (cosine - background.mean) / (background.deviation or 1.0)
             words = max(share.words, _FOREIGN_SHARE) if share.foreign else share.words
             evidence = _BOTH[0] * above + _BOTH[1] * far + _BOTH[2] * words + _BOTH[3]
-        judged.append(replace(hit, relevance=_logistic(evidence)))
+        judged.append(replace(hit, score=score, relevance=_logistic(evidence)))
     return judged
 
 
