@@ -203,7 +203,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 results[name] = run(folder, data, options.field, options.limit, options.systems)
     print(report.table(results))
     if options.json:
-        document = {"commit": _commit(), "systems": MEANING, "results": results}
+        commit = _commits(options.results or ()) or _commit()
+        document = {"commit": commit, "systems": MEANING, "results": results}
+        options.json.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(document, indent=1, ensure_ascii=False)
         options.json.write_text(text + "\n", encoding="utf-8")
     if options.plots:
@@ -248,10 +250,15 @@ def _merged(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
     return merged
 
 
+def _commits(files: Sequence[Path]) -> str:
+    made = {json.loads(path.read_text(encoding="utf-8"))["commit"] for path in files}
+    return ", ".join(sorted(made))
+
+
 def _commit() -> str:
     """The commit that was measured, with a + where files differ from it."""
     command = ["git", "describe", "--always", "--dirty=+", "--abbrev=12"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
     return done.stdout.strip()
 
 

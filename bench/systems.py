@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -141,7 +142,9 @@ def bigrams(text: str) -> list[str]:
 
 
 def _jieba(text: str) -> list[str]:
-    import jieba  # type: ignore[import-untyped]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its regular expressions are older than Python's rules
+        import jieba  # type: ignore[import-untyped]
 
     jieba.setLogLevel("ERROR")
     return [word for word in jieba.lcut(fold(text)) if _WORD.search(word)]

@@ -29,8 +29,8 @@ TABLE: dict[str, tuple[str, str]] = {
         ),
     ),
     "tool.search.query": (
-        "要找的内容：问题或关键词，中英文皆可",
-        "What to find: a question or keywords",
+        "要找的内容：问题或关键词，中英文皆可；引号内的词句按原文匹配",
+        "What to find: a question or keywords; words in quotes are matched literally",
     ),
     "tool.search.top_k": ("返回几个片段", "How many hits"),
     "tool.search.source": (
