@@ -119,15 +119,11 @@ class _Reference:
         self._ids = [id_ for id_, _text in texts]
         self._cut = cut
         self._index = BM25Okapi([cut(text) for _id, text in texts])
-        self._last: tuple[str, list[Ranked]] = "", []
 
     def rank(self, text: str) -> list[Ranked]:
-        if self._last[0] != text:
-            scores = self._index.get_scores(self._cut(text))
-            best = np.argsort(-scores, kind="stable")[:DEPTH]
-            found = [Ranked(self._ids[i], float(scores[i])) for i in best if scores[i] > 0]
-            self._last = text, found
-        return self._last[1]
+        scores = self._index.get_scores(self._cut(text))
+        best = np.argsort(-scores, kind="stable")[:DEPTH]
+        return [Ranked(self._ids[i], float(scores[i])) for i in best if scores[i] > 0]
 
 
 def bigrams(text: str) -> list[str]:

@@ -12,7 +12,7 @@ from math import exp, log
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from kb.fusion import convex_combination, reciprocal_rank_fusion
-from kb.text import fold, split_lines, tokens
+from kb.text import fold, fold_lines, split_lines, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -161,10 +161,8 @@ def _shares(reader: Reader, question: Question, fused: Sequence[Fused]) -> dict[
 def _surroundings(lines: Sequence[str], block: Block) -> tuple[str, str]:
     """The folded lines around a block, and its own."""
     first = max(0, block.line_start - 1 - AROUND)
-    above = fold("\n".join(lines[first : block.line_start - 1]))
-    own = fold("\n".join(lines[block.line_start - 1 : block.line_end]))
-    below = fold("\n".join(lines[block.line_end : block.line_end + AROUND]))
-    return above + own + below, own
+    around = fold_lines(lines[first : block.line_end + AROUND])
+    return around, fold_lines(lines[block.line_start - 1 : block.line_end])
 
 
 def _is_chinese(folded: str) -> bool:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
 from kb.numerals import numeral
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     import opencc
 
@@ -62,6 +62,16 @@ def fold(text: str) -> str:
     if not plain.isascii():
         plain = _simplifier().convert(plain)
     return _ORDINAL.sub(_in_digits, _SPACE_IN_HAN.sub("", plain))
+
+
+def fold_lines(lines: Iterable[str]) -> str:
+    """Lines as one folded text; a line that comes again and again is folded once."""
+    return _SPACE_IN_HAN.sub("", "\n".join(map(_fold_line, lines)))
+
+
+@lru_cache(maxsize=8_192)
+def _fold_line(line: str) -> str:
+    return fold(line)
 
 
 def tokens(text: str) -> list[str]:
