@@ -29,8 +29,9 @@ AROUND: Final = 5
 """Lines above and below a block that count as its surroundings: one more block each way."""
 JUDGED_FROM: Final = 50
 """Candidates among which a match can stand out. In a smaller index or scope nothing is refused."""
-NO_MATCH: Final = 0.05
-"""The default threshold: where no hit's relevance reaches it, there is no match."""
+NO_MATCH: Final = 0.06
+"""The default threshold: where no hit reaches it there is no match. Chosen so that on none of six
+sets more than 3 % of right first hits are lost."""
 
 _TWENTIETH: Final = 20
 _GRAM: Final = 3
