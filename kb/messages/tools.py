@@ -30,7 +30,7 @@ TABLE: dict[str, tuple[str, str]] = {
     ),
     "tool.search.query": (
         "要找的内容：问题或关键词，中英文皆可；引号内的词句按原文匹配",
-        "What to find: a question or keywords; words in quotes are matched literally",
+        "A question or keywords; quoted words match literally",
     ),
     "tool.search.top_k": ("返回几个片段", "How many hits"),
     "tool.search.source": (
@@ -98,9 +98,9 @@ TABLE: dict[str, tuple[str, str]] = {
         ),
         (
             "Add one document (pdf, ofd, docx, xlsx, pptx, odt, html, txt, images …); "
-            "then search to locate, read_range to read exactly, cite file, page and lines. "
-            "Changed content becomes a new version. "
-            "state=running: call again with the same arguments to keep waiting."
+            "then search locates, read_range reads exactly; cite file, page and lines. "
+            "Changed content is a new version. "
+            "state=running: call again likewise to keep waiting."
         ),
     ),
     "tool.ingest_file.path": (
@@ -109,7 +109,7 @@ TABLE: dict[str, tuple[str, str]] = {
     ),
     "tool.ingest_file.source_name": (
         "以此名称收录，空则由 path 得出",
-        "Name to store it under; empty: from path",
+        "Name to store under; empty: from path",
     ),
     "tool.ingest.ingested": (
         "已导入：{source}（版本 {version}），关键词检索与精读现在即可用。",
@@ -159,8 +159,8 @@ TABLE: dict[str, tuple[str, str]] = {
             "作答时注明文件、页、行。"
         ),
         (
-            "List documents: full name, version, pages. Use the name as source: search to "
-            "locate, then read_range to read exactly; cite file, page and lines."
+            "List documents: full name, version, pages. Use the name as source: search "
+            "locates, read_range reads exactly; cite file, page and lines."
         ),
     ),
     "tool.list_sources.query": (
