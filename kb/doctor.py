@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from kb.app import KnowledgeBase, Project, open_kb
 from kb.console import prepare_streams, print_json, progress_bars, say
 from kb.embedding.models import DEFAULT_MODEL
-from kb.errors import EmbeddingFailed, IndexDamaged, KbError
+from kb.errors import EmbeddingFailed, KbError
 from kb.lock import owner
 from kb.messages import tr
 from kb.objects.folder import free_bytes
@@ -245,17 +245,14 @@ def _stores(shard: Project) -> Check:
 
 
 def _count_chroma(shard: Project) -> int:
-    from kb.vectors.chroma import open_index
-    from kb.vectors.search import is_current
+    from kb.vectors.seal import alone, open_proven
 
-    index = open_index(shard.place)
-    try:
-        with shard.catalog.reading() as reader:
-            if not is_current(index, reader):
-                raise IndexDamaged(tr("doctor.stores.stale"))
-        return index.count()
-    finally:
-        index.close()
+    with alone(shard.place, shard.catalog.lock_wait), shard.catalog.reading() as reader:
+        index = open_proven(shard.place, reader)
+        try:
+            return index.count()
+        finally:
+            index.close()
 
 
 def _lock(shard: Project) -> Check:

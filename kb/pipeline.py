@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from kb.catalog import NewVersion
 from kb.errors import KbError, Refused
+from kb.failpoints import reached
 from kb.messages import tr
 from kb.noise import mark_noise
 from kb.objects.folder import copied
@@ -56,7 +57,9 @@ def ingest(
         if current and same_reading and current.sha256 == copy.sha256:
             return _report(current, "unchanged", started)
         try:
+            reached("parse.before")
             parsed = parser.parse(copy.path, source, on_progress)
+            reached("parse.after")
             new = _new_version(source, copy, parsed, path)
         except KbError as error:
             raise _kept(error, current) from error

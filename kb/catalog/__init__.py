@@ -30,7 +30,7 @@ class Catalog:
         self.path = folder / "fulltext.sqlite3"
         self.project = folder.name
         self._lock = folder / "writer.lock"
-        self._lock_wait = lock_wait
+        self.lock_wait = lock_wait
         self._local = threading.local()
 
     @contextmanager
@@ -55,7 +55,7 @@ class Catalog:
         Raises Busy, and IndexDamaged when the disk is full, the folder read-only, the file broken:
         what was committed before stays.
         """
-        with translated(self.path), hold(self._lock, purpose, self._lock_wait):
+        with translated(self.path), hold(self._lock, purpose, self.lock_wait):
             connection = connect_writer(self.path)
             try:
                 yield Writer(connection, self.project)

@@ -6,6 +6,7 @@ import sqlite3
 from typing import Final
 
 from kb.errors import IndexDamaged
+from kb.failpoints import reached
 from kb.messages import tr
 
 _V1: Final = """
@@ -109,10 +110,12 @@ def migrate(connection: sqlite3.Connection) -> None:
     """
     check_version(connection)
     for step in range(schema_version(connection), len(MIGRATIONS)):
+        reached("migrate.before")
         connection.executescript(
             f"BEGIN IMMEDIATE;{MIGRATIONS[step]}"
             f"PRAGMA application_id = {APPLICATION_ID};PRAGMA user_version = {step + 1};COMMIT;"
         )
+        reached("migrate.after")
 
 
 def schema_version(connection: sqlite3.Connection) -> int:

@@ -52,6 +52,7 @@ TABLE: dict[str, tuple[str, str]] = {
     ),
     "lock.ingest": ("入库 {source}", "ingesting {source}"),
     "lock.remove": ("删除 {source}", "removing {source}"),
+    "lock.chroma": ("打开 Chroma", "opening Chroma"),
     "lock.vectors": ("计算向量", "computing vectors"),
     "lock.rebuild": ("重建关键词索引", "rebuilding the keyword index"),
     # -- configuration and projects
@@ -194,6 +195,10 @@ TABLE: dict[str, tuple[str, str]] = {
         ),
     ),
     "chroma.damaged": ("Chroma 索引不可用：{reason}", "The Chroma index is unusable: {reason}"),
+    "chroma.unsealed": (
+        "Chroma 的文件与上次写完时不同（未写完、被改动或损坏）",
+        "The files of Chroma are not as the last run left them (unfinished, changed or damaged)",
+    ),
     "chroma.damaged.hint": (
         "运行 python -m kb.doctor --fix，由 SQLite 重建（不重新计算向量）。",
         "Run python -m kb.doctor --fix: it is rebuilt from SQLite, nothing is embedded again.",

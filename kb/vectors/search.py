@@ -7,8 +7,8 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from kb.errors import IndexDamaged
-from kb.vectors.exact import Matrix, decode, scan
+from kb.errors import Busy, IndexDamaged
+from kb.vectors.exact import Matrix, scan
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from kb.vectors.chroma import ChromaIndex, ChromaPlace
 
 _LOG: Final = logging.getLogger(__name__)
+_NEVER: Final = ("", "", -1)
+"""The key of a snapshot that the next search tries to open again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +84,19 @@ class DenseSearch:
         return reader.vector_count(kept.key[2]) <= self._exact_limit
 
     def _open(self, reader: Reader, key: tuple[str, str, int]) -> _Snapshot:
-        from kb.vectors.chroma import open_index
+        from kb.vectors.seal import alone, open_proven
 
         tail = Matrix(not_synced_by=key[2])
         if not key[1]:
             return _Snapshot(key, None, tail)
         try:
-            index = open_index(self._place)
-            if is_current(index, reader):
-                return _Snapshot(key, index, tail)
-            _LOG.warning("Chroma of %s does not match the catalogue", self._place.collection)
-        except IndexDamaged as error:
-            _LOG.warning("%s", error.message)
+            with alone(self._place, 0):
+                return _Snapshot(key, open_proven(self._place, reader), tail)
+        except Busy as error:  # it is being written, or opened by another reader: for a moment
+            _LOG.info("%s", error.message)
+            return _Snapshot(_NEVER, None, tail)
+        except (IndexDamaged, OSError) as error:
+            _LOG.warning("%s", error)
         return _Snapshot(key, None, tail)
 
     def _distrust(self, snapshot: _Snapshot, error: IndexDamaged) -> None:
@@ -101,18 +104,6 @@ class DenseSearch:
         _LOG.warning("%s", error.message)
         with self._lock:
             self._snapshot = _Snapshot(snapshot.key, None, snapshot.tail)
-
-
-def is_current(index: ChromaIndex, reader: Reader) -> bool:
-    """Whether an opened Chroma is the one the catalogue wrote, whole and in working order.
-
-    May raise IndexDamaged, which says the same.
-    """
-    if index.epoch != reader.meta("chroma_epoch") or index.sync < int(reader.meta("chroma_sync")):
-        return False
-    sample = reader.synced_sample()
-    model = reader.model
-    return not sample or (model is not None and index.finds(decode(sample, model.dimension)))
 
 
 def _live(
