@@ -78,6 +78,8 @@ def _parser() -> argparse.ArgumentParser:
     actions.add_argument("--remove", metavar="SOURCE", help=tr("cli.remove"))
     actions.add_argument("--resume", action="store_true", help=tr("cli.resume"))
     actions.add_argument("--rebuild-vectors", action="store_true", help=tr("cli.rebuild_vectors"))
+    actions.add_argument("--backup", metavar="FILE", type=Path, help=tr("cli.backup"))
+    actions.add_argument("--restore", metavar="FILE", type=Path, help=tr("cli.restore"))
     form = parser.add_mutually_exclusive_group()
     form.add_argument(
         "--json",
@@ -100,6 +102,13 @@ def _run(kb: KnowledgeBase, options: argparse.Namespace) -> tuple[dict[str, Any]
         if options.remove is not None:
             removed = kb.remove(options.remove, options.project)
             return {"removed": removed, "vectors": _update(kb, options, show)}, 0
+        if options.backup is not None:
+            content = kb.back_up(options.backup, options.project)
+            return {"backup": str(options.backup), **asdict(content)}, 0
+        if options.restore is not None:
+            content = kb.restore(options.restore, options.project)
+            told = {"restored": str(options.restore), **asdict(content)}
+            return {**told, "vectors": _update(kb, options, show)}, 0
         if options.resume or options.rebuild_vectors:
             return {"vectors": _update(kb, options, show)}, 0
         return _ingest(kb, options, show)

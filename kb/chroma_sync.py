@@ -7,6 +7,7 @@ import uuid
 from typing import TYPE_CHECKING, Final
 
 from kb.errors import IndexDamaged
+from kb.legacy import set_aside
 from kb.messages import tr
 from kb.types import Progress
 
@@ -68,6 +69,9 @@ def _current(catalog: Catalog, place: ChromaPlace) -> ChromaIndex | None:
 def _created(catalog: Catalog, place: ChromaPlace) -> ChromaIndex:
     from kb.vectors.chroma import create_index
 
+    kept = set_aside(place.folder)
+    if kept is not None:
+        _LOG.warning("%s -> %s", place.folder, kept)
     epoch = uuid.uuid4().hex
     index = create_index(place, epoch)
     with catalog.writing(tr("lock.vectors")) as writer:

@@ -75,6 +75,7 @@ def run_checks(kb: KnowledgeBase, project: str | None = None) -> Iterator[Check]
         ("disk", lambda: _disk(shard)),
         ("catalog", lambda: _catalog(shard)),
         ("stores", lambda: _stores(shard)),
+        ("legacy", lambda: _legacy(kb, shard)),
         ("lock", lambda: _lock(shard)),
         ("console", _console),
     )
@@ -253,6 +254,12 @@ def _count_chroma(shard: Project) -> int:
             return index.count()
         finally:
             index.close()
+
+
+def _legacy(kb: KnowledgeBase, shard: Project) -> Check:
+    found = kb.legacy_notices(shard.name)
+    detail = " ".join(found) or tr("doctor.legacy.none")
+    return Check(tr("doctor.legacy"), not found, detail, "python ingest.py FILE" if found else "")
 
 
 def _lock(shard: Project) -> Check:

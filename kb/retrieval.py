@@ -147,7 +147,10 @@ def nearest(
     pending = reader.pending_count()
     if pending:
         notices.append(tr("search.behind", done=total - pending, total=total))
-    return _scaled(dense().nearest(reader, vector, DEPTH, documents)), notices
+    found = dense().nearest(reader, vector, DEPTH, documents)
+    if dense().problem:
+        notices.append(tr("search.chroma", reason=dense().problem))
+    return _scaled(found), notices
 
 
 def _query_vector(

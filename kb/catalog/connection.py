@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Final
 
+from kb.catalog import schema
 from kb.catalog.schema import check_version, migrate, schema_version
 from kb.errors import IndexDamaged
 from kb.messages import tr
@@ -31,17 +32,33 @@ def connect_writer(path: Path) -> sqlite3.Connection:
 def connect_reader(path: Path) -> sqlite3.Connection:
     """A connection that cannot write; to an empty database where there is none yet.
 
-    Raises IndexDamaged when the file is not ours, is newer than this code, or is unreadable.
+    Raises IndexDamaged when the file is not ours, is newer than this code, or is unreadable, and
+    OutOfDate when an earlier version made it.
     """
     if not path.exists():
         return _empty()
     connection = _connect(path)
     connection.execute("PRAGMA query_only = ON")
     check_version(connection)
-    if not schema_version(connection):
-        connection.close()
-        return _empty()
-    return connection
+    version = schema_version(connection)
+    if version == len(schema.MIGRATIONS):
+        return connection
+    connection.close()
+    if version:
+        raise OutOfDate
+    return _empty()
+
+
+class OutOfDate(Exception):
+    """An earlier version made the index: a writer must migrate it first."""
+
+
+def out_of_date(path: Path, reason: str) -> IndexDamaged:
+    """What to say of an index that cannot be migrated because it cannot be written."""
+    with closing(_connect(path)) as connection:
+        found, known = schema_version(connection), len(schema.MIGRATIONS)
+    text = tr("catalog.older", found=found, known=known, reason=reason)
+    return IndexDamaged(text, tr("catalog.older.hint"))
 
 
 @contextmanager

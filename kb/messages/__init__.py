@@ -7,7 +7,19 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from kb.messages import cli, core, embedding, ocr, ofd, office, parsing, terminal, tools, web
+from kb.messages import (
+    cli,
+    core,
+    embedding,
+    ocr,
+    ofd,
+    office,
+    parsing,
+    safety,
+    terminal,
+    tools,
+    web,
+)
 
 Language = Literal["zh", "en"]
 
@@ -22,6 +34,7 @@ TABLE: Final[dict[str, tuple[str, str]]] = {
     **tools.TABLE,
     **cli.TABLE,
     **terminal.TABLE,
+    **safety.TABLE,
 }
 
 _COLUMN: Final[dict[Language, int]] = {"zh": 0, "en": 1}

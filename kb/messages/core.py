@@ -236,6 +236,10 @@ TABLE: dict[str, tuple[str, str]] = {
         "向量进度 {done}/{total}：还没有向量的内容目前只按关键词检索。",
         "Vectors are at {done}/{total}: the rest is found by keyword only for now.",
     ),
+    "search.chroma": (
+        "{reason}。本次直接比对 SQLite 中的全部向量：结果相同，只是更慢。",
+        "{reason}. SQLite's own vectors were compared instead: the same results, only slower.",
+    ),
     "search.keyword_only": (
         "本次只按关键词检索：{reason}",
         "This search is by keyword only: {reason}",

@@ -40,6 +40,8 @@ class DenseSearch:
         self._lock = threading.Lock()
         self._all = Matrix()
         self._snapshot: _Snapshot | None = None
+        self.problem = ""
+        """Why Chroma is not used although it should be; empty when it is, or is not needed."""
 
     def nearest(
         self, reader: Reader, query: Vectors, limit: int, documents: Collection[int] | None = None
@@ -91,17 +93,23 @@ class DenseSearch:
             return _Snapshot(key, None, tail)
         try:
             with alone(self._place, 0):
-                return _Snapshot(key, open_proven(self._place, reader), tail)
+                index = open_proven(self._place, reader)
+            self.problem = ""
+            return _Snapshot(key, index, tail)
         except Busy as error:  # it is being written, or opened by another reader: for a moment
             _LOG.info("%s", error.message)
             return _Snapshot(_NEVER, None, tail)
         except (IndexDamaged, OSError) as error:
-            _LOG.warning("%s", error)
+            self._complain(error)
         return _Snapshot(key, None, tail)
+
+    def _complain(self, error: IndexDamaged | OSError) -> None:
+        self.problem = error.message if isinstance(error, IndexDamaged) else str(error)
+        _LOG.warning("%s: %s", self._place.collection, self.problem)
 
     def _distrust(self, snapshot: _Snapshot, error: IndexDamaged) -> None:
         """Scan exactly from now on, until another sync has been finished."""
-        _LOG.warning("%s", error.message)
+        self._complain(error)
         with self._lock:
             self._snapshot = _Snapshot(snapshot.key, None, snapshot.tail)
 
