@@ -11,7 +11,7 @@ PIP    := $(PY) -m pip --disable-pip-version-check --quiet install
 export PYTHONUTF8 := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test format bench clean
+.PHONY: help venv demo test format bench crash clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -36,6 +36,9 @@ format: $(VENV)/.dev ## rewrite the code the way `make test` wants it
 
 bench: $(VENV)/.dev ## speed beside its floor, retrieval quality of the samples' kind
 	$(PY) -m bench.speed
+
+crash: $(VENV)/.dev ## kills, damages, readers and writers for half an hour; figures into README
+	$(PY) tests/crash/campaign.py --readme
 
 clean: ## remove the virtual environment and the tools' caches, never data
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
