@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from kb.catalog import Reader
 from kb.catalog.connection import connect_reader, connect_writer
-from kb.catalog.schema import check_version, migrate, schema_version
+from kb.catalog.schema import APPLICATION_ID, check_version, migrate, schema_version
 from kb.errors import IndexDamaged, NotFound, Refused
 from kb.failpoints import reached
 from kb.lock import hold
@@ -62,9 +62,10 @@ def back_up(catalog: Catalog, target: Path) -> Content:
         part.replace(target)
         reached("backup.replaced")
     except (OSError, sqlite3.Error) as error:
+        raise Refused(tr("backup.failed", file=target, reason=error), "") from error
+    finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
-        raise Refused(tr("backup.failed", file=target, reason=error), "") from error
     return content
 
 
@@ -116,8 +117,9 @@ def _prepared(file: Path, part: Path, project: str) -> Content:
 
 
 def _check_ours(source: sqlite3.Connection) -> None:
-    if not schema_version(source):
-        raise IndexDamaged(tr("catalog.foreign"), "")
+    application = int(source.execute("PRAGMA application_id").fetchone()[0])
+    if application != APPLICATION_ID or not schema_version(source):
+        raise IndexDamaged(tr("restore.foreign"), "")
     check_version(source)
 
 

@@ -34,6 +34,7 @@ TABLE: dict[str, tuple[str, str]] = {
         "A backup is made by python ingest.py --backup FILE.",
     ),
     "restore.refused": ("不能从 {file} 恢复：{reason}", "{file} cannot be restored: {reason}"),
+    "restore.foreign": ("它不是本程序的备份。", "it is no backup of this program."),
     "restore.kept": ("现有索引没有改动。", "The present index was left as it is."),
     "catalog.older": (
         "索引由较早版本写成（结构 {found}，现在是 {known}），需要升级，但不能写入：{reason}",

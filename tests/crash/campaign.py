@@ -57,7 +57,6 @@ class Kills:
             operation = worlds.put(world, dict.fromkeys(SOURCES[:4], 1))
             self._finish(world, operation, world.fork(operation.run))
             self.finish(world, worlds.backup(world))
-            world.saved = world.state
         return world
 
     def operation(self, world: worlds.World, kind: str) -> worlds.Operation:
@@ -71,7 +70,7 @@ class Kills:
         if kind == "remove":
             return worlds.remove(world, pick.choice(present))
         if kind == "restore":
-            return worlds.restore(world, world.saved)
+            return worlds.restore(world)
         makers = {
             "rebuild-vectors": worlds.rebuild_vectors,
             "doctor --fix": worlds.fix,
@@ -87,10 +86,7 @@ class Kills:
         first = worlds.put(world, dict.fromkeys(SOURCES[:4], 1))
         self._trace(world, first, "first ingest")
         self.finish(world, worlds.backup(world))
-        world.saved = world.state
         for kind in (*KINDS[:2], "ingest", "backup", "restore", *KINDS[2:4]):
-            if kind == "backup":
-                world.saved = world.state
             self._trace(world, self.operation(world, kind), kind)
         self.world = self.new_world()
 
@@ -167,7 +163,7 @@ class Kills:
         if operation.mends and not killed:
             world.keywords = True
         self._compare(world, operation, before)
-        again = operation.name in {"rebuild-vectors", "doctor --fix"}
+        again = operation.name in {"rebuild-vectors", "doctor --fix", "backup", "restore"}
         if again or not killed or self._random.random() < self._thorough:
             self.finish(world, operation, killed_again=self._random.random() < 0.2)
 
@@ -179,6 +175,8 @@ class Kills:
             return
         self.slowest = max(self.slowest, world.check())
         self.figures["comparisons"] += 1
+        if operation.name == "backup":
+            model.backup_is_whole(world.folder / "backup.sqlite3")
         if not operation.between:
             seen = {s: v for s, v in world.state.items() if v}
             whole = [{s: v for s, v in x.items() if v} for x in (before, operation.after)]
@@ -196,6 +194,8 @@ class Kills:
         world.keywords = True
         world.allowed = {source: {version} for source, version in operation.after.items()}
         world.check(converged=True)
+        if operation.name == "backup":
+            world.saved, world.saved_embedder = world.state, world.embedder
         self.figures["converged"] += 1
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -187,6 +189,13 @@ def _chroma(kb):
         scores = ([round(s, 2) for _i, s in exact], [round(s, 2) for _i, s in found])
         require(len(exact) == len(found), "nearest", exact, found)
         require(np.allclose(scores[0], scores[1], atol=0.02), "nearest", exact, found)
+
+
+def backup_is_whole(file: Path):
+    """The file of a backup that was broken off is the one before, or the new one."""
+    with closing(sqlite3.connect(file)) as connection:
+        require(connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok", "backup")
+        require(connection.execute("SELECT COUNT(*) FROM documents").fetchone()[0], "backup")
 
 
 def _last(reader):

@@ -14,11 +14,14 @@ def write_readmes(figures):
         path = ROOT / page
         text = path.read_text(encoding="utf-8")
         start, end = map(re.escape, MARKS)
-        new = f"{MARKS[0]}\n{lines}\n{MARKS[1]}"
-        changed, count = re.subn(f"{start}.*?{end}", lambda _m: new, text, flags=re.DOTALL)
+        changed, count = re.subn(f"{start}.*?{end}", _verbatim(lines), text, flags=re.DOTALL)
         if count != 1:
             raise SystemExit(f"{page}: no place for the figures")
         path.write_text(changed, encoding="utf-8", newline="\n")
+
+
+def _verbatim(lines):
+    return lambda _match: f"{MARKS[0]}\n{lines}\n{MARKS[1]}"
 
 
 def english(f):

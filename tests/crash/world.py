@@ -48,6 +48,8 @@ class World:
     allowed: dict[str, set[int]] = field(default_factory=dict)
     embedder: int = 0
     keywords: bool = True
+    saved: dict[str, int] = field(default_factory=dict)
+    saved_embedder: int = 0
 
     @property
     def data(self) -> Path:
@@ -285,11 +287,12 @@ def backup(world: World) -> Operation:
     return Operation("backup", run, world.state, ("ingest.py", "--backup", str(file), "--quiet"))
 
 
-def restore(world: World, saved: dict[str, int]) -> Operation:
-    """Back to the backup, in which the documents were at `saved`."""
+def restore(world: World) -> Operation:
+    """Back to the last backup, of whatever model it was."""
+    world.embedder = world.saved_embedder
     file = world.folder / "backup.sqlite3"
     run = main_of(ingest, world, "--restore", str(file), "--quiet")
-    after = {**dict.fromkeys(world.state, model.ABSENT), **saved}
+    after = {**dict.fromkeys(world.state, model.ABSENT), **world.saved}
     command = ("ingest.py", "--restore", str(file), "--quiet")
     return Operation("restore", run, after, command, between=False)
 
