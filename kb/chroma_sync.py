@@ -33,7 +33,8 @@ def sync_chroma(
     """
     with catalog.reading() as reader:
         made = bool(reader.meta("chroma_epoch"))
-        waiting = reader.unsynced_count() or (made and (check or reader.removed(1)))
+        broken_off = not place.url and not reader.meta("chroma_seal")
+        waiting = reader.unsynced_count() or (made and (check or broken_off or reader.removed(1)))
     # Importing Chroma takes a second: a look whether its files are there does not.
     lost = made and not place.url and not (place.folder / "chroma.sqlite3").exists()
     if not waiting and not lost:

@@ -276,8 +276,9 @@ class Writer(Reader):
             )
 
     def reopen_sync(self) -> None:
-        """What a sync marked that was never finished must be written again."""
+        """Chroma is about to change; what an unfinished sync marked is to be written again."""
         with self._transaction("reopen_sync"):
+            self._set_meta("chroma_seal", "")
             self._db.execute(
                 "UPDATE blocks SET synced = -1 WHERE synced > ?", (int(self.meta("chroma_sync")),)
             )

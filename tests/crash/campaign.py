@@ -23,6 +23,7 @@ import chromadb  # noqa: E402, F401 - imported once, so that a fork has it
 import model  # noqa: E402
 import world as worlds  # noqa: E402
 from damage import damages  # noqa: E402
+from faults import faults  # noqa: E402
 from report import write_readmes  # noqa: E402
 from soak import soak  # noqa: E402
 
@@ -213,6 +214,7 @@ def _options(arguments):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=500)
     parser.add_argument("--damages", type=int, default=50)
+    parser.add_argument("--faults", type=int, default=200, help="the last write that fails")
     parser.add_argument("--soak", type=float, default=600.0, help="seconds")
     parser.add_argument("--seed", type=int, default=5)
     parser.add_argument("--short", action="store_true", help="each place once, nothing more")
@@ -236,12 +238,16 @@ def campaign(options, folder: Path) -> dict:
         "places": len(kills.places),
         "slowest reopening, s": round(kills.slowest, 2),
         "missed places": sorted({p for c in kills.traced.values() for p in c} - set(kills.places)),
+        "last write": options.faults,
         "kill seconds": round(time.monotonic() - started),
     }
     sys.stderr.write(worlds.dump(figures) + "\n")
     if options.damages:
         figures["damage"] = damages(folder / "damage", options.damages, options.seed)
         sys.stderr.write(worlds.dump(figures["damage"]) + "\n")
+    if options.faults:
+        figures["faults"] = faults(range(1, options.faults + 1)) or {"faults": 0, "violations": 0}
+        sys.stderr.write(worlds.dump(figures["faults"]) + "\n")
     if options.soak:
         figures["soak"] = soak(folder / "soak", options.soak)
     return figures
@@ -255,7 +261,8 @@ def main(arguments=None) -> int:
     sys.stdout.write(json.dumps(figures, ensure_ascii=False) + "\n")
     if options.readme:
         write_readmes(figures)
-    bad = figures["violations"] + figures.get("damage", {}).get("violations", 0)
+    parts = (figures, figures.get("damage", {}), figures.get("faults", {}))
+    bad = sum(part.get("violations", 0) for part in parts)
     soaked = figures.get("soak", {})
     bad += soaked.get("stale", 0) + soaked.get("errors", 0)
     if not options.folder:

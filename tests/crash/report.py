@@ -25,7 +25,7 @@ def _verbatim(lines):
 
 
 def english(f):
-    d, s = f["damage"], f["soak"]
+    d, s, w = f["damage"], f["soak"], f["faults"]
     return "\n".join(
         [
             (
@@ -40,6 +40,11 @@ def english(f):
                 f" hung; slowest answer {d['slowest answer, s']} s."
             ),
             (
+                f"- ENOSPC, EIO or EROFS at the Nth write of an ingest, {w['faults']} times (N up to"
+                f" {f['last write']}): {w['violations']} crashes, lost states or runs that did not"
+                " recover."
+            ),
+            (
                 f"- 4 readers and 2 writers for {s['seconds']} s: {s['searches']} searches and"
                 f" {s['reads']} reads during {s['changes']} changes, {s['stale']} stale,"
                 f" {s['errors']} errors."
@@ -49,7 +54,7 @@ def english(f):
 
 
 def chinese(f):
-    d, s = f["damage"], f["soak"]
+    d, s, w = f["damage"], f["soak"], f["faults"]
     return "\n".join(
         [
             (
@@ -62,6 +67,10 @@ def chinese(f):
                 f"- 损坏 Chroma 文件 {d['damages']} 次（{d['under an open reader']} 次在读者已打开之后，"
                 f"共 {d['vectors']} 个向量）：结果不同、崩溃或卡住 {d['violations']} 次；"
                 f"最慢的一次回答用时 {d['slowest answer, s']} 秒。"
+            ),
+            (
+                f"- 入库时第 N 次写失败（ENOSPC、EIO、EROFS，N 到 {f['last write']}）{w['faults']} 次："
+                f"崩溃、丢失原有状态或不能恢复 {w['violations']} 次。"
             ),
             (
                 f"- 4 个读者与 2 个写者同时工作 {s['seconds']} 秒：{s['changes']} 次改动期间检索"

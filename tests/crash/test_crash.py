@@ -10,12 +10,22 @@ from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))
+from faults import faults  # noqa: E402
+
 CAMPAIGN = Path(__file__).with_name("campaign.py")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks, so that a kill costs a second")
 def test_no_kill_and_no_damage_contradicts_the_model(tmp_path):
-    arguments = ["--short", "--kills=0", "--damages=6", "--soak=4", f"--folder={tmp_path}"]
+    arguments = [
+        "--short",
+        "--kills=0",
+        "--damages=6",
+        "--faults=0",
+        "--soak=4",
+        f"--folder={tmp_path}",
+    ]
     done = subprocess.run(
         [sys.executable, str(CAMPAIGN), *arguments],
         env={**os.environ, "PYTHONUTF8": "1"},
@@ -29,3 +39,11 @@ def test_no_kill_and_no_damage_contradicts_the_model(tmp_path):
     assert figures["kills"] > 40
     assert figures["violations"] == figures["damage"]["violations"] == 0
     assert figures["soak"]["searches"] > 0
+
+
+def test_no_failing_write_leaves_anything_half_written():
+    figures = faults(range(1, 201, 40))
+    if figures is None:
+        pytest.skip("needs Linux and a C compiler")
+    assert figures["violations"] == 0
+    assert figures["faults"] == 15
