@@ -10,6 +10,7 @@ from kb.catalog.connection import (
     OutOfDate,
     connect_reader,
     connect_writer,
+    may_write,
     out_of_date,
     translated,
 )
@@ -84,7 +85,7 @@ class Catalog:
         connection = self._opened()
         # An empty stand-in is kept while there is no file, not for one that a writer makes now.
         in_file = bool(connection.execute("PRAGMA database_list").fetchone()[2])
-        self._local.kept = (connection, identity if in_file else None)
+        self._local.kept = (connection, identity if in_file and may_write(self.path) else None)
         return connection
 
     def _opened(self) -> sqlite3.Connection:

@@ -36,6 +36,10 @@ TABLE: dict[str, tuple[str, str]] = {
     "restore.refused": ("不能从 {file} 恢复：{reason}", "{file} cannot be restored: {reason}"),
     "restore.foreign": ("它不是本程序的备份。", "it is no backup of this program."),
     "restore.kept": ("现有索引没有改动。", "The present index was left as it is."),
+    "catalog.busy": (
+        "{name} 正被另一个程序锁住。",
+        "{name} is locked by another program.",
+    ),
     "catalog.older": (
         "索引由较早版本写成（结构 {found}，现在是 {known}），需要升级，但不能写入：{reason}",
         (

@@ -1,6 +1,10 @@
 """Texts of the tools: what they are, what they answer, what they refuse."""
 
 TABLE: dict[str, tuple[str, str]] = {
+    "server.too_long": (
+        "这条消息超过 {mib} MiB，没有处理。请缩短参数后重试。",
+        "This message is longer than {mib} MiB and was not taken. Shorten its arguments.",
+    ),
     "tool.instructions": (
         (
             "文档知识库。两步：search 定位，再用 read_range 按 source、page、行号精读原文；"

@@ -5,17 +5,24 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import sys
 from collections.abc import AsyncIterator
 from types import FrameType
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, cast
 
+from kb.messages import tr
+
 if TYPE_CHECKING:
     from fastmcp import FastMCP
 
 _GRACE: Final = 0.5
 """Seconds that calls still running have to answer after the client closed its side."""
+_LONGEST: Final = 8 << 20
+"""Bytes of one message: no call needs a thousandth of it, and one of 200 MB took 649 MB."""
+_HEAD: Final = 1_000
+_ID: Final = re.compile(rb'"id"\s*:\s*(\d{1,18}|"[\w.:-]{1,100}")')
 
 
 class Wire:
@@ -72,15 +79,24 @@ class Lines:
         import anyio
         from anyio.to_thread import run_sync
 
-        while line := await run_sync(
-            self._received.readline, abandon_on_cancel=True, limiter=self._reading
-        ):
+        while line := await run_sync(self._next, abandon_on_cancel=True, limiter=self._reading):
+            if len(line) > _LONGEST:
+                await run_sync(self._write, _too_long(line), limiter=self._writing)
+                continue
             self._open += _is_request(line)
             yield line.decode("utf-8", "replace")
         self._ended = True
         if self._open > 0:
             with anyio.move_on_after(_GRACE):
                 await self._idle.wait()
+
+    def _next(self) -> bytes:
+        """The next line; of one that is too long the beginning, the rest being skipped."""
+        line = self._received.readline(_LONGEST + 1)
+        rest = line
+        while len(rest) > _LONGEST and not rest.endswith(b"\n"):
+            rest = self._received.readline(_LONGEST + 1)
+        return line
 
     async def write(self, text: str) -> None:
         """Send one line. Ends the process when the client no longer reads."""
@@ -100,6 +116,17 @@ class Lines:
             self._sent.flush()
         except OSError:
             leave(0)
+
+
+def _too_long(line: bytes) -> bytes:
+    """The answer to a message that is not taken, to the request it was as far as can be told."""
+    found = _ID.search(line[:_HEAD])
+    answer = {
+        "jsonrpc": "2.0",
+        "id": json.loads(found[1]) if found else None,
+        "error": {"code": -32600, "message": tr("server.too_long", mib=_LONGEST >> 20)},
+    }
+    return json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
 def _is_request(line: bytes) -> bool:
