@@ -80,11 +80,13 @@ class Lines:
         from anyio.to_thread import run_sync
 
         while line := await run_sync(self._next, abandon_on_cancel=True, limiter=self._reading):
-            if len(line) > _LONGEST:
-                await run_sync(self._write, _too_long(line), limiter=self._writing)
+            text = line.decode("utf-8", "replace")
+            refusal = _refusal(line, text)
+            if refusal:
+                await run_sync(self._write, refusal, limiter=self._writing)
                 continue
             self._open += _is_request(line)
-            yield line.decode("utf-8", "replace")
+            yield text
         self._ended = True
         if self._open > 0:
             with anyio.move_on_after(_GRACE):
@@ -118,15 +120,28 @@ class Lines:
             leave(0)
 
 
-def _too_long(line: bytes) -> bytes:
-    """The answer to a message that is not taken, to the request it was as far as can be told."""
+def _refusal(line: bytes, text: str) -> bytes:
+    """The answer to a message that is not taken, empty where there is none to be given.
+
+    mcp drops what it cannot read without a word, and the client would wait for ever.
+    """
+    import mcp_types
+
     found = _ID.search(line[:_HEAD])
-    answer = {
-        "jsonrpc": "2.0",
-        "id": json.loads(found[1]) if found else None,
-        "error": {"code": -32600, "message": tr("server.too_long", mib=_LONGEST >> 20)},
-    }
-    return json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+    id_ = json.loads(found[1]) if found else None
+    if len(line) > _LONGEST:
+        return _error(id_, tr("server.too_long", mib=_LONGEST >> 20))
+    try:
+        mcp_types.jsonrpc_message_adapter.validate_json(text, by_name=False)
+    except ValueError:
+        return _error(id_, tr("server.unreadable")) if found else b""
+    return b""
+
+
+def _error(id_: object, message: str) -> bytes:
+    error = {"code": -32600, "message": message}
+    answer = {"jsonrpc": "2.0", "id": id_, "error": error}
+    return json.dumps(answer, ensure_ascii=False).encode("utf-8") + b"\n"
 
 
 def _is_request(line: bytes) -> bool:

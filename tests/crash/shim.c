@@ -80,6 +80,21 @@ int rename(const char *a, const char *b)
 int mkdir(const char *path, mode_t mode)
 { REAL(mkdir); return below(path) && strikes() ? -1 : real(path, mode); }
 
+/* Makes a file; or, on a read-only disk, asks for one to write to. */
+static int opens_to_write(const char *path, int flags)
+{
+    if (flags & O_CREAT && faccessat(AT_FDCWD, path, F_OK, 0)) return 1;
+    return failure == EROFS && (flags & O_ACCMODE) != O_RDONLY;
+}
+
+int access(const char *path, int mode)
+{
+    REAL(access);
+    int refuses = mode & W_OK && failure == EROFS && left <= 1 && left >= 0 && below(path);
+    if (refuses) errno = EROFS;
+    return refuses ? -1 : real(path, mode);
+}
+
 #define OPEN(name)                                                                      \
     int name(const char *path, int flags, ...)                                          \
     {                                                                                   \
@@ -88,7 +103,7 @@ int mkdir(const char *path, mode_t mode)
         va_start(more, flags);                                                          \
         mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(more, mode_t) : 0;         \
         va_end(more);                                                                   \
-        if (flags & O_CREAT && below(path) && access(path, F_OK) && strikes()) return -1; \
+        if (opens_to_write(path, flags) && below(path) && strikes()) return -1;         \
         return real(path, flags, mode);                                                 \
     }
 OPEN(open)
