@@ -213,7 +213,7 @@ def _repaired(world) -> bool:
 def _options(arguments):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=500)
-    parser.add_argument("--damages", type=int, default=50)
+    parser.add_argument("--damages", type=int, default=60)
     parser.add_argument("--faults", type=int, default=200, help="the last write that fails")
     parser.add_argument("--soak", type=float, default=600.0, help="seconds")
     parser.add_argument("--seed", type=int, default=5)
