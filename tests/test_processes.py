@@ -158,6 +158,39 @@ def test_a_second_writer_gives_up_in_time_and_names_the_first(machine: Machine) 
         assert machine.ingest(path)["state"] == "ingested", "the lock of the dead is free"
 
 
+def test_a_second_writer_that_waits_says_for_whom(machine: Machine) -> None:
+    machine.ingest(machine.write("甲.txt", "甲"))
+    path = machine.write("乙.txt", "乙")
+    with machine.held("writer.lock") as holder:
+        with machine.start("ingest.py", path, "--quiet") as waiting:
+            said = waiting.stderr.readline().decode()
+            assert "别人的工作" in said
+            assert str(holder.pid) in said
+            holder.kill()
+            out, _said = waiting.communicate(timeout=60)
+        assert json.loads(out)["state"] == "ingested"
+
+
+def test_a_server_rebuilds_a_damaged_chroma_by_itself(machine: Machine) -> None:
+    for n in range(3):
+        machine.ingest(machine.write(f"{n}.txt", f"资金 {n}"))
+    chroma = machine.folder / "data" / "default" / "chroma_data" / "chroma.sqlite3"
+    chroma.write_bytes(bytes(chroma.stat().st_size))
+    env = machine.env | {"KB_EXACT_LIMIT": "0"}
+    with ServerProcess(machine.folder, env=env) as server:
+        server.open()
+        found = ask(server, "search", query="资金 1")
+        assert found["hits"][0]["source"] == "1.txt"
+        assert found["hits"][0]["dense_rank"] == 1
+        deadline = time.monotonic() + 25
+        while found["notice"] and time.monotonic() < deadline:
+            time.sleep(0.2)
+            found = ask(server, "search", query="资金 1")
+    assert found["notice"] == "", "the worker it started has rebuilt the index"
+    assert found["hits"][0]["source"] == "1.txt"
+    assert chroma.read_bytes().startswith(b"SQLite format 3")
+
+
 def test_the_old_state_serves_from_a_disk_that_is_read_only(machine: Machine) -> None:
     shim = compiled(machine.folder)
     if shim is None:

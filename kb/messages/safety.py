@@ -2,6 +2,10 @@
 
 TABLE: dict[str, tuple[str, str]] = {
     "lock.restore": ("恢复 {file}", "restoring {file}"),
+    "lock.waiting": (
+        "项目 {project} 正由{owner}写入，等待中……",
+        "Project {project} is being written by {owner}: waiting …",
+    ),
     "lock.migrate": ("升级索引", "bringing the index up to date"),
     "cli.backup": (
         "把本项目的索引备份到 FILE（服务运行时也一致）",
