@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from kb.catalog import Reader
 from kb.catalog.connection import connect_reader, connect_writer
 from kb.catalog.schema import APPLICATION_ID, check_version, migrate, schema_version
-from kb.errors import IndexDamaged, NotFound, Refused
+from kb.errors import IndexDamaged, KbError, NotFound, Refused
 from kb.failpoints import reached
 from kb.lock import hold
 from kb.messages import tr
@@ -44,7 +44,7 @@ def back_up(catalog: Catalog, target: Path) -> Content:
     """Write one committed state of `catalog` to the file `target`, whole or not at all.
 
     Searches and ingests go on meanwhile. Raises NotFound when there is nothing to back up, Refused
-    when `target` cannot be written.
+    when `target` is no place for it, KbError when it cannot be written.
     """
     if not catalog.path.exists():
         raise NotFound(tr("backup.nothing", project=catalog.project), tr("cli.nothing.hint"))
@@ -62,7 +62,7 @@ def back_up(catalog: Catalog, target: Path) -> Content:
         part.replace(target)
         reached("backup.replaced")
     except (OSError, sqlite3.Error) as error:
-        raise Refused(tr("backup.failed", file=target, reason=error), "") from error
+        raise KbError(tr("backup.failed", file=target, reason=error), "") from error
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
@@ -74,7 +74,7 @@ def restore(catalog: Catalog, file: Path, vectors_lock: Path) -> Content:
 
     One transaction where the present index can be opened: a running server sees the one or the
     other. A present index that is broken is kept beside it under another name. Raises Refused when
-    `file` is no sound backup that this version can read, Busy, IndexDamaged.
+    `file` is no sound backup that this version can read, Busy, KbError for a fault of the disk.
     """
     if not file.is_file():
         raise NotFound(tr("restore.missing", file=file), tr("restore.missing.hint"))
@@ -111,7 +111,9 @@ def _prepared(file: Path, part: Path, project: str) -> Content:
         raise Refused(reason, tr("restore.kept")) from error
     except (sqlite3.Error, OSError) as error:
         reason = tr("restore.refused", file=file, reason=error)
-        raise Refused(reason, tr("restore.kept")) from error
+        # A fault of the disk, or of the file.
+        kind = KbError if isinstance(error, sqlite3.OperationalError | OSError) else Refused
+        raise kind(reason, tr("restore.kept")) from error
     reached("restore.copied")
     return content
 
