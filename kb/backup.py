@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kb.catalog import Reader
-from kb.catalog.connection import connect_reader, connect_writer
+from kb.catalog.connection import OutOfDate, connect_reader, connect_writer
 from kb.catalog.schema import APPLICATION_ID, check_version, migrate, schema_version
 from kb.errors import IndexDamaged, KbError, NotFound, Refused
 from kb.failpoints import reached
@@ -51,6 +51,8 @@ def back_up(catalog: Catalog, target: Path) -> Content:
     if target.is_dir() or target.absolute().parent == catalog.path.parent.absolute():
         raise Refused(tr("backup.target", file=target), tr("backup.target.hint"))
     part = target.with_name(f"{target.name}.part")
+    with catalog.reading():
+        pass  # an index of an earlier version is brought up to date
     try:
         part.unlink(missing_ok=True)
         with closing(connect_reader(catalog.path)) as source:
@@ -149,9 +151,10 @@ def _is_sound(path: Path) -> bool:
         with closing(connect_reader(path)) as connection:
             row = connection.execute("PRAGMA quick_check(1)").fetchone()
             return bool(row[0] == "ok")
-    except (sqlite3.DatabaseError, IndexDamaged) as error:
-        # Newer than this code: not ours to replace. A lock or a full disk is no damage.
-        return isinstance(error, IndexDamaged | sqlite3.OperationalError)
+    except (sqlite3.DatabaseError, IndexDamaged, OutOfDate) as error:
+        # Of another version, or another program's: not ours to replace. A lock or a full disk is no
+        # damage.
+        return isinstance(error, IndexDamaged | OutOfDate | sqlite3.OperationalError)
 
 
 def _copy(source: sqlite3.Connection, part: Path) -> None:

@@ -67,6 +67,21 @@ def test_an_index_made_by_the_first_schema_alone_is_read(
     assert version(library) == len(schema.MIGRATIONS)
 
 
+def test_an_earlier_index_is_backed_up_and_its_backup_restored(
+    old: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    early, late = old.folder / "early.sqlite3", old.folder / "late.sqlite3"
+    old.kb.back_up(early)
+    wanted = later(monkeypatch, *NEXT)
+    fresh = Library(old.folder, settings_for(old.folder))
+    fresh.kb.back_up(late)
+    fresh.put("b.txt", "乙")
+    for file in (early, late):
+        fresh.kb.restore(file)
+        assert fresh.texts("甲") == ["甲"]
+        assert version(fresh) == wanted
+
+
 def test_a_migration_that_fails_leaves_the_version_before_and_says_so(
     old: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
