@@ -242,6 +242,9 @@ def campaign(options, folder: Path) -> dict:
         "places": len(kills.places),
         "slowest reopening, s": round(kills.slowest, 2),
         "missed places": sorted({p for c in kills.traced.values() for p in c} - set(kills.places)),
+        "unvisited places": sorted(
+            set(failpoints.NAMES) - {p for c in kills.traced.values() for p in c}
+        ),
         "last write": options.faults,
         "kill seconds": round(time.monotonic() - started),
     }
