@@ -53,7 +53,7 @@ class Writer(Reader):
             self.rebuild_blocks()
 
     @contextmanager
-    def _transaction(self, name: str) -> Iterator[None]:
+    def _transaction(self, name: str = "other") -> Iterator[None]:
         self._db.execute("BEGIN IMMEDIATE")
         try:
             reached(f"{name}.begun")
