@@ -4,6 +4,7 @@ Measured on chromadb 1.5.9: with bytes of `link_lists.bin` or `data_level0.bin` 
 a write ends the whole process (SIGSEGV), and a damaged `chroma.sqlite3` can lose vectors without an
 error. So Chroma is never asked about files that are not proven first. Opening it adds a row to
 `acquire_write`, which is why its SQLite is compared by what it says, not by its bytes.
+A seal of 8,000 vectors of 384 dimensions (20 MiB) takes 0.08 CPU seconds.
 """
 
 from __future__ import annotations
