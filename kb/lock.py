@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from filelock import FileLock, Timeout
 
-from kb.errors import Busy
+from kb.errors import Busy, IndexDamaged
 from kb.messages import tr
 
 if TYPE_CHECKING:
@@ -51,11 +51,16 @@ def hold(
     """Hold the lock at `path`, waiting up to `wait` seconds (negative: as long as it takes).
 
     Whoever waits for more than a second is told for whom; `on_wait` is called about every second
-    with the present owner. Raises Busy naming the owner.
+    with the present owner. Raises Busy naming the owner, and IndexDamaged where the lock's file
+    cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(path)
-    _acquire(lock, path, wait, on_wait)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _acquire(lock, path, wait, on_wait)
+    except OSError as error:
+        reason = tr("catalog.unusable", name=path.name, reason=error)
+        raise IndexDamaged(reason, tr("catalog.unusable.hint")) from error
     stop = threading.Event()
     note = threading.Thread(target=_keep_note, args=(_note(path), purpose, stop), daemon=True)
     note.start()
