@@ -91,6 +91,8 @@ def _parser() -> argparse.ArgumentParser:
     actions.add_argument("--remove", metavar="SOURCE", help=tr("cli.remove"))
     actions.add_argument("--resume", action="store_true", help=tr("cli.resume"))
     actions.add_argument("--rebuild-vectors", action="store_true", help=tr("cli.rebuild_vectors"))
+    actions.add_argument("--backup", metavar="FILE", type=Path, help=tr("cli.backup"))
+    actions.add_argument("--restore", metavar="FILE", type=Path, help=tr("cli.restore"))
     _add_sync_options(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument(
@@ -137,16 +139,35 @@ def _run(kb: KnowledgeBase, options: argparse.Namespace) -> tuple[dict[str, Any]
         if options.sync:
             return _sync(kb, options, show)
         if options.list:
-            listing = list_sources("", options.project)
-            for failure in listing["failures"]:
-                say(f"{failure['source']}: {failure['error']}")
-            return listing, 0
-        if options.remove is not None:
-            removed = kb.remove(options.remove, options.project)
-            return {"removed": removed, "vectors": _update(kb, options, show)}, 0
-        if options.resume or options.rebuild_vectors:
-            return {"vectors": _update(kb, options, show)}, 0
-        return _ingest(kb, options, show)
+            return _list(options), 0
+        kept = _keep(kb, options, show)
+        return (kept, 0) if kept is not None else _ingest(kb, options, show)
+
+
+def _list(options: argparse.Namespace) -> dict[str, Any]:
+    listing = list_sources("", options.project)
+    for failure in listing["failures"]:
+        say(f"{failure['source']}: {failure['error']}")
+    return listing
+
+
+def _keep(
+    kb: KnowledgeBase, options: argparse.Namespace, show: OnProgress
+) -> dict[str, Any] | None:
+    """What is done to an index as a whole, or to what it holds; None for none of that."""
+    if options.remove is not None:
+        removed = kb.remove(options.remove, options.project)
+        return {"removed": removed, "vectors": _update(kb, options, show)}
+    if options.backup is not None:
+        content = kb.back_up(options.backup, options.project)
+        return {"backup": str(options.backup), **asdict(content)}
+    if options.restore is not None:
+        content = kb.restore(options.restore, options.project)
+        told = {"restored": str(options.restore), **asdict(content)}
+        return {**told, "vectors": _update(kb, options, show)}
+    if options.resume or options.rebuild_vectors:
+        return {"vectors": _update(kb, options, show)}
+    return None
 
 
 def _check_sync_options(options: argparse.Namespace) -> None:

@@ -186,6 +186,8 @@ def nearest(
     if pending == total:
         return Near(notices=notices)
     found = dense().nearest(reader, vector, DEPTH, documents)
+    if dense().problem:
+        notices.append(tr("search.chroma", reason=dense().problem))
     background = Background(*dense().background(reader, vector))
     return Near([Ranked(id_, cosine) for id_, cosine in found], background, notices)
 

@@ -16,6 +16,7 @@ from kb.messages import (
     ofd,
     office,
     parsing,
+    safety,
     terminal,
     tools,
     web,
@@ -35,6 +36,7 @@ TABLE: Final[dict[str, tuple[str, str]]] = {
     **tools.TABLE,
     **cli.TABLE,
     **terminal.TABLE,
+    **safety.TABLE,
 }
 
 _COLUMN: Final[dict[Language, int]] = {"zh": 0, "en": 1}

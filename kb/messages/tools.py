@@ -1,6 +1,14 @@
 """Texts of the tools: what they are, what they answer, what they refuse."""
 
 TABLE: dict[str, tuple[str, str]] = {
+    "server.too_long": (
+        "这条消息超过 {mib} MiB，没有处理。请缩短参数后重试。",
+        "This message is longer than {mib} MiB and was not taken. Shorten its arguments.",
+    ),
+    "server.unreadable": (
+        "这条消息不是有效的 JSON-RPC 请求（JSON 有误、含孤立的代理字符，或字段类型不对）。",
+        "This is no valid JSON-RPC request: broken JSON, a lone surrogate, or a wrong field.",
+    ),
     "tool.instructions": (
         (
             "文档知识库。两步：search 定位，再用 read_range 按 source、page、行号精读原文；"
