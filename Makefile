@@ -9,9 +9,11 @@ endif
 PY     := $(BIN)/python
 PIP    := $(PY) -m pip --disable-pip-version-check --quiet install
 export PYTHONUTF8 := 1
+# Folders of questions, see bench/retrieval.py.
+SETS   ?= $(patsubst %/qrels.jsonl,%,$(wildcard $(or $(KB_SHARED),../shared)/eval/*/qrels.jsonl))
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test format bench clean
+.PHONY: help venv demo test format bench crash clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -34,8 +36,12 @@ format: $(VENV)/.dev ## rewrite the code the way `make test` wants it
 	$(PY) -m ruff check --fix
 	$(PY) -m ruff format
 
-bench: $(VENV)/.dev ## speed beside its floor, retrieval quality of the samples' kind
+bench: $(VENV)/.dev ## speed beside its floor, retrieval quality, the readmes' tables (SETS=…)
 	$(PY) -m bench.speed
+	$(PY) -m bench.retrieval $(SETS) --limit 400 --json bench/results/retrieval.json --plots bench/results --readme
+
+crash: $(VENV)/.dev ## kills, damages, readers and writers for half an hour; figures into README
+	$(PY) tests/crash/campaign.py --readme
 
 clean: ## remove the virtual environment and the tools' caches, never data
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

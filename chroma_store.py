@@ -27,8 +27,10 @@ def search(
     """Locate lines: the best `top_k` (1-50) ranges for `query`, best first.
 
     `source` restricts the search to one document (exact, or its file name where that is unique)
-    or, ending in `/`, to all below a prefix. `min_relevance` (0-1) leaves weaker hits out. Pages
-    and lines are 1-based, ranges inclusive; `text` is what `read_range` returns for the range.
+    or, ending in `/`, to all below a prefix. Words in quotes (「…」 “…” "…") are
+    matched literally. Where nothing is relevant there are no hits and `notice` names the nearest
+    documents; `min_relevance` (0-1) leaves weaker hits out instead, 0 gives everything. Pages and
+    lines are 1-based, ranges inclusive; `text` is what `read_range` returns for the range.
     Raises KbError: message and hint.
     """
     result = open_kb().search(query, top_k, source, project, min_relevance)
@@ -101,4 +103,6 @@ def _hit(hit: Hit) -> dict[str, Any]:
         "relevance": round(hit.relevance, 4),
         "dense_rank": hit.dense_rank,
         "sparse_rank": hit.sparse_rank,
+        "dense_score": hit.dense_score,
+        "sparse_score": hit.sparse_score,
     }

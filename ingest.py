@@ -21,7 +21,7 @@ from kb.app import open_kb
 from kb.console import prepare_streams, print_json, progress_bars, say
 from kb.errors import InvalidInput, KbError
 from kb.messages import tr
-from kb.objects.folder import walk
+from kb.objects.folder import lies_at, walk
 from kb.show import show
 from kb.status import as_dict, rows, status
 from kb.summary import Summary, mode_for
@@ -98,6 +98,8 @@ def _parser() -> argparse.ArgumentParser:
     actions.add_argument("--remove", metavar="SOURCE", help=tr("cli.remove"))
     actions.add_argument("--resume", action="store_true", help=tr("cli.resume"))
     actions.add_argument("--rebuild-vectors", action="store_true", help=tr("cli.rebuild_vectors"))
+    actions.add_argument("--backup", metavar="FILE", type=Path, help=tr("cli.backup"))
+    actions.add_argument("--restore", metavar="FILE", type=Path, help=tr("cli.restore"))
     show_group = parser.add_argument_group("--show")
     show_group.add_argument("--page", type=int, metavar="N", help=tr("cli.page"))
     show_group.add_argument("--lines", type=_line_range, metavar="A-B", help=tr("cli.lines"))
@@ -151,16 +153,35 @@ def _run(kb: KnowledgeBase, options: argparse.Namespace) -> tuple[dict[str, Any]
         if options.sync:
             return _sync(kb, options, show)
         if options.list:
-            listing = list_sources("", options.project)
-            for failure in listing["failures"]:
-                say(f"{failure['source']}: {failure['error']}")
-            return listing, 0
-        if options.remove is not None:
-            removed = kb.remove(options.remove, options.project)
-            return {"removed": removed, "vectors": _update(kb, options, show)}, 0
-        if options.resume or options.rebuild_vectors:
-            return {"vectors": _update(kb, options, show)}, 0
-        return _ingest(kb, options, show)
+            return _list(options), 0
+        kept = _keep(kb, options, show)
+        return (kept, 0) if kept is not None else _ingest(kb, options, show)
+
+
+def _list(options: argparse.Namespace) -> dict[str, Any]:
+    listing = list_sources("", options.project)
+    for failure in listing["failures"]:
+        say(f"{failure['source']}: {failure['error']}")
+    return listing
+
+
+def _keep(
+    kb: KnowledgeBase, options: argparse.Namespace, show: OnProgress
+) -> dict[str, Any] | None:
+    """What is done to an index as a whole, or to what it holds; None for none of that."""
+    if options.remove is not None:
+        removed = kb.remove(options.remove, options.project)
+        return {"removed": removed, "vectors": _update(kb, options, show)}
+    if options.backup is not None:
+        content = kb.back_up(options.backup, options.project)
+        return {"backup": str(options.backup), **asdict(content)}
+    if options.restore is not None:
+        content = kb.restore(options.restore, options.project)
+        told = {"restored": str(options.restore), **asdict(content)}
+        return {**told, "vectors": _update(kb, options, show)}
+    if options.resume or options.rebuild_vectors:
+        return {"vectors": _update(kb, options, show)}
+    return None
 
 
 def _status(kb: KnowledgeBase, options: argparse.Namespace) -> tuple[dict[str, Any] | None, int]:
@@ -293,12 +314,12 @@ def _items(
     if len(paths) == 2 and source is None and _names_source(*paths):  # noqa: PLR2004 - FILE SOURCE
         say(tr("cli.second_is_source", file=paths[0], source=paths[1]))
         return [(paths[0], paths[1])], False
-    several = len(paths) > 1 or Path(paths[0]).is_dir()
+    several = len(paths) > 1 or lies_at(paths[0]) == "folder"
     if source is not None and several:
         raise InvalidInput(tr("cli.one_source"), tr("cli.one_source.hint"))
     items: list[tuple[str, str]] = []
     for path in paths:
-        items += _folder(kb, Path(path)) if Path(path).is_dir() else [(path, source or "")]
+        items += _folder(kb, Path(path)) if lies_at(path) == "folder" else [(path, source or "")]
     if not items:
         raise InvalidInput(tr("cli.empty_folder", name=paths[0]), tr("cli.nothing.hint"))
     return items, several
@@ -306,9 +327,9 @@ def _items(
 
 def _names_source(first: str, second: str) -> bool:
     """Whether of two arguments the second names the source of the first."""
-    if second.startswith("s3://") or Path(second).exists():
+    if second.startswith("s3://") or lies_at(second):
         return False
-    return Path(first).is_file() or first.startswith("s3://")
+    return lies_at(first) == "file" or first.startswith("s3://")
 
 
 def _folder(kb: KnowledgeBase, folder: Path) -> list[tuple[str, str]]:

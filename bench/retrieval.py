@@ -1,125 +1,169 @@
-"""Line hits on retrieval sets: `python -m bench.retrieval SET_DIR… [--json FILE]`.
+"""Line hits on retrieval sets: `python -m bench.retrieval SET_DIR… [--json FILE] [--plots DIR]`.
 
-A set is a folder with `docs/*.txt` and `qrels.jsonl` (query, answers as source, page, line_start,
-line_end). A hit is right when its source and page match and its matched lines overlap an answer.
+A set is a folder with `docs/*.txt` and `qrels.jsonl` (see `bench.questions`). What is counted, in
+per cent of the questions:
+
+hit@k     one of the first k hits is right: a *matched* line of it lies in an answer. Touching
+          blocks of a page are one hit, as the product answers; lines shown around do not count.
+block@k   the same over single blocks, none merged: comparable with other tools.
+pool      a right block is among all candidates of both engines.
+span@5    the whole answer stands in the lines shown by the first five of six hits within the
+          default answer budget (questions of kind `span` only).
+AUC       of telling right first hits from the first hits of the same questions asked with their
+          right documents left out, by relevance (baselines: by their own score).
+accepted  of those questions without an answer, how many pass where 3 % of right hits are lost.
+p50, p95  milliseconds to rank and to build ten hits, the question's embedding left out.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import statistics
+import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from kb import retrieval
+import numpy as np
+
+from bench import metrics, report
+from bench.questions import Question, Span, first_right, gains, load_questions, matched, shown
+from bench.systems import MEANING, OURS, PRODUCT, SYSTEMS, Bench
 from kb.app import KnowledgeBase
-from kb.config import Settings
+from kb.config import ROOT, Settings
 from kb.console import prepare_streams, progress_bars, say
+from kb.hits import build_hits
 from kb.objects.folder import walk
+from kb.ranking import NO_MATCH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
+    from kb.catalog import Reader
+    from kb.fusion import Fused
     from kb.ports import Embedder, Vectors
-    from kb.types import Hit
-
-    Rank = Callable[[str], Sequence[Hit]]
 
 TOP: Final = 10
-SYSTEMS: Final = ("BM25", "vectors", "fused")
-_METRICS: Final = ("hit@1", "hit@5", "hit@10", "mrr@10", "p50 ms", "p95 ms")
+DEFAULT_TOP_K: Final = 6
+_ROOM: Final = 9_600  # of the default 12,000 characters, what document text may take
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Lines that answer a question, 1-based and inclusive."""
+@dataclass(slots=True)
+class Outcomes:
+    """What one system did, a value a question."""
 
-    source: str
-    page: int
-    line_start: int
-    line_end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A human's question and every range that answers it."""
-
-    id: str
-    text: str
-    answers: tuple[Answer, ...]
-
-
-def load_questions(folder: Path, field: str = "query") -> list[Question]:
-    """The questions of a set that have `field` (`text_zh`: the same question in Chinese)."""
-    lines = (folder / "qrels.jsonl").read_text(encoding="utf-8").split("\n")
-    rows = [json.loads(line) for line in lines if line.strip()]
-    return [
-        Question(row["qid"], row[field], tuple(Answer(**answer) for answer in row["answers"]))
-        for row in rows
-        if row.get(field)
-    ]
-
-
-def first_right(hits: Sequence[Hit], answers: Iterable[Answer]) -> int:
-    """Rank (from 1) of the first hit whose matched lines overlap an answer; 0 for none."""
-    wanted = tuple(answers)
-    for rank, hit in enumerate(hits[:TOP], 1):
-        if any(_overlaps(hit, answer) for answer in wanted):
-            return rank
-    return 0
-
-
-def scores(ranks: Sequence[int], seconds: Sequence[float]) -> dict[str, float]:
-    """Metrics in per cent, times in milliseconds."""
-    share = {k: 100 * statistics.mean(0 < rank <= k for rank in ranks) for k in (1, 5, 10)}
-    reciprocal = 100 * statistics.mean(1 / rank if rank else 0 for rank in ranks)
-    ordered = sorted(seconds)
-    return {
-        "hit@1": share[1],
-        "hit@5": share[5],
-        "hit@10": share[10],
-        "mrr@10": reciprocal,
-        "p50 ms": 1e3 * ordered[len(ordered) // 2],
-        "p95 ms": 1e3 * ordered[int(len(ordered) * 0.95)],
-    }
-
-
-def systems(kb: KnowledgeBase) -> dict[str, Rank]:
-    """The named configurations: keywords alone, vectors alone, and the product."""
-    without = KnowledgeBase(kb.settings.model_copy(update={"embedder": "none"}))
-    return {
-        "BM25": lambda query: without.search(query, TOP).hits,
-        "vectors": lambda query: _vectors_only(kb, query),
-        "fused": lambda query: kb.search(query, TOP).hits,
-    }
+    ranks: list[int] = field(default_factory=list)
+    blocks: list[int] = field(default_factory=list)
+    ndcg: list[float] = field(default_factory=list)
+    pool: list[bool] = field(default_factory=list)
+    spans: list[bool] = field(default_factory=list)
+    sure: list[float] = field(default_factory=list)
+    unsure: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
 
 
 def measure(
-    kb: KnowledgeBase, questions: Sequence[Question], names: Sequence[str] = SYSTEMS
-) -> dict[str, dict[str, float]]:
-    """The named systems on every question, whose vector is computed once, before timing."""
-    results = {}
-    ranked = systems(kb)
-    for name in names:
-        rank = ranked[name]
-        ranks, seconds = [], []
-        for question in questions:
-            started = time.perf_counter()
-            hits = rank(question.text)
-            seconds.append(time.perf_counter() - started)
-            ranks.append(first_right(hits, question.answers))
-        results[name] = scores(ranks, seconds)
-    return results
+    bench: Bench, questions: Sequence[Question], names: Sequence[str] = SYSTEMS
+) -> dict[str, Outcomes]:
+    """The named systems on every question."""
+    outcomes = {name: Outcomes() for name in names}
+    by_source = {d.source: id_ for id_, d in bench.reader.documents().items()}
+    blocks = _Places(bench.reader)
+    for question in questions:
+        right = {by_source[answer.source] for answer in question.answers}
+        others = tuple(id_ for id_ in by_source.values() if id_ not in right)
+        for name in names:
+            _ask(bench, name, question, outcomes[name], blocks)
+        for name in names:
+            if name in OURS and others:
+                said = bench.ask(name, question.text, others)
+                outcomes[name].unsure.append(_sureness(name, said.fused))
+    return outcomes
+
+
+def _ask(bench: Bench, name: str, question: Question, into: Outcomes, places: _Places) -> None:
+    said = bench.ask(name, question.text)
+    started = time.perf_counter()
+    hits, _ = build_hits(bench.reader, said.fused, TOP, 10**9)
+    into.seconds.append(said.seconds + time.perf_counter() - started)
+    found = [matched(hit) for hit in hits]
+    into.ranks.append(first_right(found, question.answers))
+    into.ndcg.append(metrics.ndcg(gains(found, question.answers), len(set(question.answers))))
+    single = places.of([hit.id for hit in said.fused])
+    into.blocks.append(first_right([[span] for span in single[:TOP]], question.answers))
+    into.pool.append(any(span.overlaps(a) for span in single for a in question.answers))
+    if question.kind == "span":
+        answered, _ = build_hits(bench.reader, said.fused, DEFAULT_TOP_K, _ROOM)
+        ranges = [shown(hit) for hit in answered[:5]]
+        into.spans.append(any(r.holds(a) for r in ranges for a in question.answers))
+    into.sure.append(_sureness(name, said.fused))
+
+
+def _sureness(name: str, fused: Sequence[Fused]) -> float:
+    """What the decision rests on: the best relevance of the hits, of baselines the best score."""
+    if name == PRODUCT:
+        return max((hit.relevance for hit in fused[:DEFAULT_TOP_K]), default=0.0)
+    if not fused:
+        return -1e9
+    best = fused[0]
+    own = {"BM25": best.sparse_score, "vectors": best.dense_score}.get(name)
+    return best.score if own is None else own
+
+
+class _Places:
+    """Where the blocks of an index stand."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._documents = {id_: d.source for id_, d in reader.documents().items()}
+
+    def of(self, ids: Collection[int]) -> list[Span]:
+        blocks = self._reader.blocks(list(ids))
+        found = (blocks[id_] for id_ in ids)
+        return [
+            Span(self._documents[b.document_id], b.page, b.line_start, b.line_end) for b in found
+        ]
+
+
+def figures(outcomes: Outcomes, product: Outcomes | None = None) -> dict[str, Any]:
+    """One system's figures; with `product` also by how much the product is ahead, per cent."""
+    ranks = outcomes.ranks
+    first = [100.0 * (rank == 1) for rank in ranks]
+    result: dict[str, Any] = {
+        **{f"hit@{k}": metrics.share_within(ranks, k) for k in (1, 5, 10)},
+        **{f"block@{k}": metrics.share_within(outcomes.blocks, k) for k in (1, 5)},
+        "hit@1 interval": metrics.interval(first),
+        "hit@5 interval": metrics.interval([100.0 * (0 < rank <= 5) for rank in ranks]),
+        "block@1 interval": metrics.interval([100.0 * (rank == 1) for rank in outcomes.blocks]),
+        "mrr@10": metrics.reciprocal_rank(ranks),
+        "ndcg@10": 100 * sum(outcomes.ndcg) / len(outcomes.ndcg),
+        "pool": 100 * sum(outcomes.pool) / len(outcomes.pool),
+        "p50 ms": metrics.percentile(outcomes.seconds, 0.5),
+        "p95 ms": metrics.percentile(outcomes.seconds, 0.95),
+    }
+    if outcomes.spans:
+        result["span@5"] = 100 * sum(outcomes.spans) / len(outcomes.spans)
+    right = [s for s, rank in zip(outcomes.sure, ranks, strict=True) if rank == 1]
+    if outcomes.unsure and right:
+        result["auc"] = metrics.auc(right, outcomes.unsure)
+        result["auc of all"] = metrics.auc(outcomes.sure, outcomes.unsure)
+        result["accepted"] = metrics.accepted_at_loss(right, outcomes.unsure)
+    if product is outcomes and right:
+        result["lost at default"] = 100 * sum(s < NO_MATCH for s in right) / len(right)
+        refused = sum(s < NO_MATCH for s in outcomes.unsure)
+        result["refused at default"] = 100 * refused / max(1, len(outcomes.unsure))
+    elif product:
+        ours = [100.0 * (rank == 1) for rank in product.ranks]
+        result["product ahead at 1"] = metrics.paired_interval(ours, first)
+    return result
 
 
 def run(
-    folder: Path, data_dir: Path, field: str, limit: int, names: Sequence[str] = SYSTEMS
-) -> dict[str, dict[str, float]]:
+    folder: Path, data_dir: Path, field_: str, limit: int, names: Sequence[str] = SYSTEMS
+) -> dict[str, dict[str, Any]]:
     """Ingest a set (or go on with what lies in `data_dir`) and measure it.
 
     Keywords alone need no embedding model, and none is then opened.
@@ -127,75 +171,119 @@ def run(
     kb = KnowledgeBase(Settings(data_dir=data_dir, project=folder.name))
     for path, source in walk(folder / "docs"):
         kb.ingest(path, source)
-    questions = load_questions(folder, field)[: limit or None]
-    if set(names) == {"BM25"}:
-        return measure(kb, questions, names)
-    with progress_bars(quiet=False) as show:
-        state = kb.update(on_progress=show)
-    if state.notice:
-        say(state.notice)
-    engine = _Remembering(kb.embedder(), [question.text.strip() for question in questions])
-    return measure(KnowledgeBase(kb.settings, engine), questions, names)
-
-
-def table(results: Mapping[str, Mapping[str, Mapping[str, float]]]) -> str:
-    """The results as a Markdown table."""
-    lines = [f"| set | system | {' | '.join(_METRICS)} |", "|---" * (len(_METRICS) + 2) + "|"]
-    for name, by_system in results.items():
-        for system, metrics in by_system.items():
-            values = " | ".join(f"{metrics[metric]:.1f}" for metric in _METRICS)
-            lines.append(f"| {name} | {system} | {values} |")
-    return "\n".join(lines)
+    questions = load_questions(folder, field_)
+    questions = questions[:: max(1, -(-len(questions) // limit))] if limit else questions
+    engine = None
+    if set(names) - {"BM25", "rank_bm25 bigrams", "rank_bm25 jieba"}:
+        with progress_bars(quiet=False) as show:
+            state = kb.update(on_progress=show)
+        if state.notice:
+            say(state.notice)
+        kept = data_dir / folder.name / "questions.npz"
+        engine = _Remembering(kb.embedder(), [question.text for question in questions], kept)
+    shard = kb.project()
+    with shard.catalog.reading() as reader:
+        outcomes = measure(Bench(shard, reader, engine), questions, names)
+    product = outcomes.get(PRODUCT)
+    return {name: figures(outcome, product) for name, outcome in outcomes.items()}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code."""
-    prepare_streams()
-    parser = argparse.ArgumentParser(prog="python -m bench.retrieval", description=__doc__)
-    parser.add_argument("sets", nargs="+", type=Path, metavar="SET_DIR")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the results here")
-    parser.add_argument("--data", type=Path, help="keep the index here (default: a temporary one)")
-    parser.add_argument("--field", default="query", help="field of the question (text_zh, …)")
-    parser.add_argument("--limit", type=int, default=0, help="only the first N questions")
-    parser.add_argument(
-        "--systems", nargs="+", choices=SYSTEMS, default=SYSTEMS, help="only these (BM25 …)"
-    )
-    options = parser.parse_args(arguments)
-    results: dict[str, Any] = {}
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
-        for folder in options.sets:
-            data = options.data or Path(temporary)
-            results[folder.name] = run(folder, data, options.field, options.limit, options.systems)
-    print(table(results))
+    options = _options(arguments)
+    if options.results:
+        results = _merged(options.results)
+    else:
+        results = {}
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
+            for folder in options.sets:
+                say(folder.name)
+                data = options.data or Path(temporary)
+                name = folder.name if options.field == "query" else f"{folder.name} {options.field}"
+                results[name] = run(folder, data, options.field, options.limit, options.systems)
+    print(report.table(results))
     if options.json:
-        options.json.write_text(json.dumps(results, indent=2), encoding="utf-8")
+        commit = _commits(options.results or ()) or _commit()
+        document = {"commit": commit, "systems": MEANING, "results": results}
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(document, indent=1, ensure_ascii=False)
+        options.json.write_text(text + "\n", encoding="utf-8")
+    if options.plots:
+        options.plots.mkdir(parents=True, exist_ok=True)
+        for metric in ("hit@1", "hit@5"):
+            path = options.plots / f"{metric.replace('@', '_at_')}.svg"
+            path.write_text(report.plot(results, metric), encoding="utf-8")
+    if options.readme:
+        report.write_readmes(results, ROOT)
     return 0
 
 
-def _overlaps(hit: Hit, answer: Answer) -> bool:
-    place = hit.citation
-    if (place.source, place.page) != (answer.source, answer.page):
-        return False
-    matched = [line.line for line in hit.lines if line.match]
-    return any(answer.line_start <= line <= answer.line_end for line in matched)
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    prepare_streams()
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.retrieval",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("sets", nargs="*", type=Path, metavar="SET_DIR")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the results here")
+    parser.add_argument("--plots", type=Path, metavar="DIR", help="also draw SVG charts here")
+    parser.add_argument("--readme", action="store_true", help="put the table into the readmes")
+    parser.add_argument("--data", type=Path, help="keep the index here (default: a temporary one)")
+    parser.add_argument("--field", default="query", help="field of the question (text_zh, …)")
+    parser.add_argument(
+        "--limit", type=int, default=0, help="an even sample of at most N questions"
+    )
+    parser.add_argument(
+        "--systems", nargs="+", choices=SYSTEMS, default=SYSTEMS, help="only these (BM25 …)"
+    )
+    parser.add_argument(
+        "--results", nargs="+", type=Path, metavar="FILE", help="measure nothing, show these"
+    )
+    return parser.parse_args(arguments)
 
 
-def _vectors_only(kb: KnowledgeBase, query: str) -> Sequence[Hit]:
-    from kb.fusion import reciprocal_rank_fusion
-    from kb.hits import build_hits
+def _merged(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
+    merged: dict[str, dict[str, Any]] = {}
+    for path in files:
+        merged |= json.loads(path.read_text(encoding="utf-8"))["results"]
+    return merged
 
-    shard = kb.project()
-    with shard.catalog.reading() as reader:
-        near, _ = retrieval.nearest(reader, query.strip(), None, lambda: shard.dense, kb.embedder)
-        return build_hits(reader, reciprocal_rank_fusion(near, []), TOP, 1_000_000)[0]
+
+def _commits(files: Sequence[Path]) -> str:
+    made = {json.loads(path.read_text(encoding="utf-8"))["commit"] for path in files}
+    return ", ".join(sorted(made))
+
+
+def _commit() -> str:
+    """The commit that was measured, with a + where files differ from it."""
+    command = ["git", "describe", "--always", "--dirty=+", "--abbrev=12"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+    return done.stdout.strip()
+
+
+def _read_vectors(file: Path, fingerprint: str) -> dict[str, Vectors]:
+    if not file.is_file():
+        return {}
+    with np.load(file) as kept:
+        made_by, *texts = kept["texts"].tolist()
+        return dict(zip(texts, kept["vectors"], strict=True)) if made_by == fingerprint else {}
 
 
 class _Remembering:
-    """An embedder whose questions are embedded beforehand: times are those of the search alone."""
+    """An embedder whose questions are embedded beforehand: times are those of the search alone.
 
-    def __init__(self, engine: Embedder, questions: Sequence[str]) -> None:
+    Their vectors are kept beside the index.
+    """
+
+    def __init__(self, engine: Embedder, questions: Sequence[str], file: Path) -> None:
         self._engine = engine
-        self._known = {text: engine.embed_query(text) for text in questions}
+        self._known = _read_vectors(file, engine.fingerprint)
+        new = [text for text in questions if text not in self._known]
+        self._known |= {text: engine.embed_query(text) for text in new}
+        if new:
+            texts = np.array([engine.fingerprint, *self._known])
+            np.savez(file, texts=texts, vectors=np.stack(list(self._known.values())))
 
     @property
     def name(self) -> str:

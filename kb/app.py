@@ -9,58 +9,31 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Final
 
-from kb import derived, pipeline, retrieval
-from kb.catalog import Catalog
-from kb.config import PROJECT_NAME, Settings, variable
+from kb import backup, derived, pipeline, retrieval
+from kb.config import PROJECT_NAME, ROOT, Settings, variable
 from kb.derived import VectorState
 from kb.errors import EmbeddingFailed, InvalidInput, NotFound
+from kb.legacy import find_legacy
 from kb.lock import owner
 from kb.messages import set_language, tr
 from kb.places import Places
+from kb.project import Project
+from kb.ranking import DEFAULT
 from kb.scope import clean_source, find_document, near_names
 from kb.text import fold
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from kb.backup import Content
     from kb.ports import DocumentParser, Embedder, OnProgress
+    from kb.ranking import Ranking
     from kb.sync.report import SyncReport
     from kb.sync.run import SyncOptions
     from kb.types import Failure, IngestReport, Passage, Progress, SearchResult, SourceInfo
-    from kb.vectors.chroma import ChromaPlace
-    from kb.vectors.search import DenseSearch
 
 _TEXT_SHARE: Final = 0.8
 """Share of an answer's characters for document text; headings, notices and hints get the rest."""
-
-
-class Project:
-    """One isolated shard: its folder, its catalogue, its vectors."""
-
-    def __init__(self, name: str, settings: Settings) -> None:
-        self.name = name
-        self.folder = settings.data_dir / name
-        self.catalog = Catalog(self.folder, settings.lock_wait)
-        self.vectors_lock = self.folder / "vectors.lock"
-        self._settings = settings
-
-    @property
-    def place(self) -> ChromaPlace:
-        """Where this project's Chroma collection lives."""
-        from hashlib import sha256
-
-        from kb.vectors.chroma import ChromaPlace
-
-        # A collection's name is ASCII of limited length; a project's is not.
-        name = f"kb-{sha256(self.name.encode()).hexdigest()[:16]}"
-        return ChromaPlace(self.folder / "chroma_data", self._settings.chroma_url, name)
-
-    @cached_property
-    def dense(self) -> DenseSearch:
-        """Vector search; what it has read stays in memory."""
-        from kb.vectors.search import DenseSearch
-
-        return DenseSearch(self.place, self._settings.exact_limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +82,15 @@ class KnowledgeBase:
         source: str | None = None,
         project: str | None = None,
         min_relevance: float | None = None,
+        ranking: Ranking = DEFAULT,
     ) -> SearchResult:
         """See `retrieval.search`. Raises InvalidInput, NotFound, IndexDamaged."""
         checked = retrieval.check_query(query, top_k, source, min_relevance)
         shard = self.project(project)
         with shard.catalog.reading() as reader:
-            return retrieval.search(reader, checked, lambda: shard.dense, self.embedder, self._room)
+            return retrieval.search(
+                reader, checked, lambda: shard.dense, self.embedder, self._room, ranking
+            )
 
     def read_range(
         self,
@@ -141,7 +117,7 @@ class KnowledgeBase:
         found = _named(infos, query)
         notice = tr("list.behind", count=behind) if behind else ""
         if not infos:
-            notice = tr("search.no_documents")
+            notice = "\n".join([tr("search.no_documents"), *self.legacy_notices(project)])
         elif not found:
             found = [i for i in infos if i.source in near_names(query, [i.source for i in infos])]
             notice = tr("list.near" if found else "list.nothing", query=query[:100])
@@ -149,6 +125,17 @@ class KnowledgeBase:
         told = tr("list.failures", count=len(failed)) if failed else ""
         notice = "\n".join(filter(None, (notice, told)))
         return Listing(shard.name, tuple(found), len(infos), notice, failed, last_sync)
+
+    def legacy_notices(self, project: str | None = None) -> list[str]:
+        """What data of the plugin's v1/v2 still waits to be ingested again, one text a folder."""
+        shard = self.project(project)
+        homes = (shard.folder, self.settings.data_dir, ROOT)
+        with shard.catalog.reading() as reader:
+            present = reader.sources()
+        # What our own index was given the name of is kept beside it.
+        folders = {kept for home in homes for kept in home.glob("chroma_data*") if kept.is_dir()}
+        found = (legacy.describe(present) for legacy in find_legacy(sorted(folders)))
+        return [text for text in found if text]
 
     @property
     def _room(self) -> int:
@@ -220,6 +207,15 @@ class KnowledgeBase:
         with catalog.writing(tr("lock.remove", source=found)) as writer:
             writer.remove(found)
         return found
+
+    def back_up(self, file: Path, project: str | None = None) -> Content:
+        """See `backup.back_up`."""
+        return backup.back_up(self.project(project).catalog, file)
+
+    def restore(self, file: Path, project: str | None = None) -> Content:
+        """See `backup.restore`; vectors come with it, Chroma by `update`."""
+        shard = self.project(project)
+        return backup.restore(shard.catalog, file, shard.vectors_lock)
 
     def update(
         self,
@@ -343,7 +339,7 @@ def resolve_ingest_path(path: str, source_name: str = "") -> tuple[str, str]:
 
 
 def vectors_wait(project: str) -> bool:
-    """Whether blocks wait for vectors that the configured embedder could make, unattended."""
+    """Whether blocks wait for vectors, or Chroma for a rebuild, that can be made unattended."""
     kb = open_kb()
     shard = kb.project(project)
     if owner(shard.vectors_lock) is not None:
@@ -351,7 +347,8 @@ def vectors_wait(project: str) -> bool:
     with shard.catalog.reading() as reader:
         model, pending = reader.model, reader.pending_count()
     try:
-        return pending > 0 and (model is None or model.fingerprint == kb.embedder().fingerprint)
+        waiting = pending > 0 or bool(shard.dense.problem)
+        return waiting and (model is None or model.fingerprint == kb.embedder().fingerprint)
     except EmbeddingFailed:
         return False
 

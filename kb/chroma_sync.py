@@ -7,6 +7,7 @@ import uuid
 from typing import TYPE_CHECKING, Final
 
 from kb.errors import IndexDamaged
+from kb.legacy import set_aside
 from kb.messages import tr
 from kb.types import Progress
 
@@ -32,33 +33,35 @@ def sync_chroma(
     """
     with catalog.reading() as reader:
         made = bool(reader.meta("chroma_epoch"))
-        waiting = reader.unsynced_count() or (made and (check or reader.removed(1)))
+        broken_off = not place.url and not reader.meta("chroma_seal")
+        waiting = reader.unsynced_count() or (made and (check or broken_off or reader.removed(1)))
     # Importing Chroma takes a second: a look whether its files are there does not.
     lost = made and not place.url and not (place.folder / "chroma.sqlite3").exists()
     if not waiting and not lost:
         return
-    index = _current(catalog, place) or _created(catalog, place)
-    try:
-        _bring(catalog, index, on_progress)
-        if check and _differs(catalog, index):
-            index.close()
-            index = _created(catalog, place)
+    from kb.vectors.seal import alone, seal
+
+    with alone(place, -1):
+        index = _current(catalog, place) or _created(catalog, place)
+        try:
             _bring(catalog, index, on_progress)
-    finally:
-        index.close()
+            if check and _differs(catalog, index):
+                index.close()
+                index = _created(catalog, place)
+                _bring(catalog, index, on_progress)
+        finally:
+            index.close()
+        with catalog.writing(tr("lock.vectors")) as writer:
+            writer.finish_sync(seal(place))
 
 
 def _current(catalog: Catalog, place: ChromaPlace) -> ChromaIndex | None:
     """The collection as it is, if it is the one the catalogue wrote and works."""
-    from kb.vectors.chroma import open_index
-    from kb.vectors.search import is_current
+    from kb.vectors.seal import open_proven
 
     try:
-        index = open_index(place)
         with catalog.reading() as reader:
-            if is_current(index, reader):
-                return index
-        index.close()
+            return open_proven(place, reader)
     except IndexDamaged as error:
         _LOG.info("%s", error.message)
     return None
@@ -67,6 +70,9 @@ def _current(catalog: Catalog, place: ChromaPlace) -> ChromaIndex | None:
 def _created(catalog: Catalog, place: ChromaPlace) -> ChromaIndex:
     from kb.vectors.chroma import create_index
 
+    kept = set_aside(place.folder)
+    if kept is not None:
+        _LOG.warning("%s -> %s", place.folder, kept)
     epoch = uuid.uuid4().hex
     index = create_index(place, epoch)
     with catalog.writing(tr("lock.vectors")) as writer:
@@ -75,7 +81,7 @@ def _created(catalog: Catalog, place: ChromaPlace) -> ChromaIndex:
 
 
 def _bring(catalog: Catalog, index: ChromaIndex, on_progress: OnProgress) -> None:
-    """Drop what was removed, write what is new, then declare the sync finished on both sides."""
+    """Drop what was removed, write what is new, then note in Chroma that the sync is finished."""
     with catalog.writing(tr("lock.vectors")) as writer:
         writer.reopen_sync()
     _delete_removed(catalog, index)
@@ -83,8 +89,6 @@ def _bring(catalog: Catalog, index: ChromaIndex, on_progress: OnProgress) -> Non
     with catalog.reading() as reader:
         finished = int(reader.meta("chroma_sync")) + 1
     index.record_sync(finished)
-    with catalog.writing(tr("lock.vectors")) as writer:
-        writer.finish_sync()
 
 
 def _delete_removed(catalog: Catalog, index: ChromaIndex) -> None:

@@ -47,6 +47,8 @@ class HitDict(TypedDict):
     relevance: float
     dense_rank: int | None
     sparse_rank: int | None
+    dense_score: float | None
+    sparse_score: float | None
 
 
 class SearchDict(TypedDict):

@@ -52,18 +52,19 @@ def bring_up_to_date(
     Waits while another process does the same work. With `change_model` the embedder's model
     becomes the index's; otherwise another model's index is left alone and the notice says so.
     With `check_chroma` Chroma is opened and tested even where nothing waits for it.
-    Failures of the embedder or of Chroma are told in the notice: keywords go on working.
+    Failures of the embedder, of Chroma or of the disk are told in the notice: keywords go on.
     """
     with catalog.reading() as reader:
         if not reader.block_count() and not reader.meta("chroma_epoch"):
             return VectorState(0, 0, 0)
-    with hold(lock, tr("lock.vectors"), -1, lambda _owner: _tell_pending(catalog, on_progress)):
-        notice = _embed(catalog, embedder, on_progress, change_model=change_model)
-        try:
+    notices = []
+    try:
+        with hold(lock, tr("lock.vectors"), -1, lambda _owner: _tell_pending(catalog, on_progress)):
+            notices.append(_embed(catalog, embedder, on_progress, change_model=change_model))
             sync_chroma(catalog, place, on_progress, check=check_chroma)
-        except IndexDamaged as error:
-            notice = "\n".join(filter(None, (notice, error.message)))
-    return vector_state(catalog, notice)
+    except IndexDamaged as error:
+        notices.append(error.message)
+    return vector_state(catalog, "\n".join(filter(None, notices)))
 
 
 def vector_state(catalog: Catalog, notice: str = "") -> VectorState:

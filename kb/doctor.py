@@ -17,15 +17,16 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from kb.app import KnowledgeBase, Project, open_kb
+from kb.app import KnowledgeBase, open_kb
 from kb.config import ROOT
 from kb.console import prepare_streams, print_json, progress_bars, say
 from kb.embedding.models import DEFAULT_MODEL
-from kb.errors import EmbeddingFailed, IndexDamaged, KbError
+from kb.errors import EmbeddingFailed, KbError
 from kb.health import Unhealthy, ask_server, endpoint
 from kb.lock import owner
 from kb.messages import tr
 from kb.objects.folder import free_bytes
+from kb.project import Project
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,6 +86,7 @@ def run_checks(kb: KnowledgeBase, project: str | None = None) -> Iterator[Check]
         ("disk", lambda: _disk(shard)),
         ("catalog", lambda: _catalog(shard)),
         ("stores", lambda: _stores(shard)),
+        ("legacy", lambda: _legacy(kb, shard)),
         ("lock", lambda: _lock(shard)),
         ("console", _console),
     )
@@ -302,17 +304,20 @@ def _stores(shard: Project) -> Check:
 
 
 def _count_chroma(shard: Project) -> int:
-    from kb.vectors.chroma import open_index
-    from kb.vectors.search import is_current
+    from kb.vectors.seal import alone, open_proven
 
-    index = open_index(shard.place)
-    try:
-        with shard.catalog.reading() as reader:
-            if not is_current(index, reader):
-                raise IndexDamaged(tr("doctor.stores.stale"))
-        return index.count()
-    finally:
-        index.close()
+    with alone(shard.place, shard.catalog.lock_wait), shard.catalog.reading() as reader:
+        index = open_proven(shard.place, reader)
+        try:
+            return index.count()
+        finally:
+            index.close()
+
+
+def _legacy(kb: KnowledgeBase, shard: Project) -> Check:
+    found = kb.legacy_notices(shard.name)
+    detail = " ".join(found) or tr("doctor.legacy.none")
+    return Check(tr("doctor.legacy"), not found, detail, "python ingest.py FILE" if found else "")
 
 
 def _lock(shard: Project) -> Check:

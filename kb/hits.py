@@ -41,35 +41,53 @@ class _Range:
 
 
 def build_hits(
-    reader: Reader, fused: Sequence[Fused], top_k: int, max_chars: int
+    reader: Reader, fused: Sequence[Fused], top_k: int, max_chars: int, *, spread: bool = True
 ) -> tuple[list[Hit], int]:
     """Up to `top_k` hits, best first, and how many were left out to stay within `max_chars`.
 
-    Blocks of one page that touch become one hit. Each hit is shown with the block before and
+    Blocks of one page that touch become one hit. With `spread` a document gives at most two thirds
+    of the hits while others have any. Each hit is shown with the block before and
     after it as far as the budget reaches, the best hits first.
     """
-    ranges = _merged(reader, fused, top_k)
+    cap = max(1, top_k * 2 // 3) if spread else top_k
+    ranges = _merged(reader, fused, top_k, cap)
     kept, left = _within(ranges, max_chars)
     for hit in kept:
         left = _grow(reader, hit, kept, left)
     return [_hit(hit) for hit in kept], len(ranges) - len(kept)
 
 
-def _merged(reader: Reader, fused: Sequence[Fused], top_k: int) -> list[_Range]:
-    """The first `top_k` ranges that do not touch, each as wide as the candidates it took in."""
-    ranges: list[_Range] = []
+def _merged(reader: Reader, fused: Sequence[Fused], top_k: int, cap: int) -> list[_Range]:
+    """The first `top_k` ranges that do not touch, each as wide as the candidates it took in.
+
+    A document gives at most `cap` of them while others have any.
+    """
+    kept: list[_Range] = []
+    spare: list[_Range] = []
     for candidate in _ranges(reader, fused):
-        touching = [r for r in ranges if _touch(r, candidate)]
-        if touching:
-            # A candidate may close the gap between two ranges: the better one takes both.
-            for other in (candidate, *touching[1:]):
-                _join(touching[0], other)
-            ranges = [r for r in ranges if r not in touching[1:]]
-        elif len(ranges) == top_k:
+        if _absorbed(kept, candidate) or _absorbed(spare, candidate):
+            continue
+        if len(kept) == top_k:
             break
-        else:
-            ranges.append(candidate)
-    return ranges
+        same = sum(r.document.id == candidate.document.id for r in kept)
+        (spare if same >= cap else kept).append(candidate)
+    for candidate in spare:
+        if len(kept) < top_k and not _absorbed(kept, candidate):
+            kept.append(candidate)
+    return sorted(kept, key=lambda r: -r.best.score)
+
+
+def _absorbed(ranges: list[_Range], candidate: _Range) -> bool:
+    """Join a candidate to the ranges it touches; one that closes a gap joins those on both sides.
+
+    The best of them takes it, and is the one that stays.
+    """
+    touching = [r for r in ranges if _touch(r, candidate)]
+    for other in (candidate, *touching[1:]) if touching else ():
+        _join(touching[0], other)
+    for gone in touching[1:]:
+        ranges.remove(gone)
+    return bool(touching)
 
 
 def _join(one: _Range, other: _Range) -> None:
@@ -165,6 +183,8 @@ def _hit(hit: _Range) -> Hit:
         relevance=hit.best.relevance,
         dense_rank=hit.best.dense_rank,
         sparse_rank=hit.best.sparse_rank,
+        dense_score=hit.best.dense_score,
+        sparse_score=hit.best.sparse_score,
         ocr=hit.page.ocr,
     )
 

@@ -7,6 +7,7 @@ it lies a note of who holds it, since when, for what, and a heartbeat: it only i
 from __future__ import annotations
 
 import json
+import logging
 import os
 import socket
 import threading
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from filelock import FileLock, Timeout
 
-from kb.errors import Busy
+from kb.errors import Busy, IndexDamaged
 from kb.messages import tr
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 HEARTBEAT_SECONDS: Final = 5.0
 _POLL_SECONDS: Final = 0.05
+_LOG: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +50,17 @@ def hold(
 ) -> Iterator[None]:
     """Hold the lock at `path`, waiting up to `wait` seconds (negative: as long as it takes).
 
-    `on_wait` is called about every second with the present owner. Raises Busy naming the owner.
+    Whoever waits for more than a second is told for whom; `on_wait` is called about every second
+    with the present owner. Raises Busy naming the owner, and IndexDamaged where the lock's file
+    cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(path)
-    _acquire(lock, path, wait, on_wait)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _acquire(lock, path, wait, on_wait)
+    except OSError as error:
+        reason = tr("catalog.unusable", name=path.name, reason=error)
+        raise IndexDamaged(reason, tr("catalog.unusable.hint")) from error
     stop = threading.Event()
     note = threading.Thread(target=_keep_note, args=(_note(path), purpose, stop), daemon=True)
     note.start()
@@ -81,6 +89,7 @@ def _acquire(
     lock: FileLock, path: Path, wait: float, on_wait: Callable[[Owner | None], None] | None
 ) -> None:
     deadline = time.monotonic() + wait if wait >= 0 else None
+    told = False
     while True:
         left = 1.0 if deadline is None else min(1.0, deadline - time.monotonic())
         try:
@@ -89,6 +98,9 @@ def _acquire(
             holder = _read_note(path)
             if deadline is not None and time.monotonic() >= deadline:
                 raise _busy(path, holder) from None
+            if not told:
+                _LOG.warning(tr("lock.waiting", project=path.parent.name, owner=_named(holder)))
+                told = True
             if on_wait:
                 on_wait(holder)
         else:
@@ -96,12 +108,14 @@ def _acquire(
 
 
 def _busy(path: Path, holder: Owner | None) -> Busy:
-    who = (
-        tr("lock.owner", pid=holder.pid, host=holder.host, purpose=holder.purpose)
-        if holder
-        else tr("lock.unknown")
-    )
-    return Busy(tr("lock.busy", project=path.parent.name, owner=who), tr("lock.busy.hint"))
+    busy = tr("lock.busy", project=path.parent.name, owner=_named(holder))
+    return Busy(busy, tr("lock.busy.hint"))
+
+
+def _named(holder: Owner | None) -> str:
+    if holder is None:
+        return tr("lock.unknown")
+    return tr("lock.owner", pid=holder.pid, host=holder.host, purpose=holder.purpose)
 
 
 def _note(path: Path) -> Path:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from kb.catalog import NewVersion
 from kb.errors import Busy, KbError, Refused
+from kb.failpoints import reached
 from kb.messages import tr
 from kb.noise import mark_noise
 from kb.outline import mark_headings
@@ -110,7 +111,10 @@ def _read(
     with catalog.reading() as reader:
         twin, new = _taken_over(reader, parser, copy, source)
     if new is None:
-        new = _new_version(source, copy, parser.parse(copy.path, source, on_progress))
+        reached("parse.before")
+        parsed = parser.parse(copy.path, source, on_progress)
+        reached("parse.after")
+        new = _new_version(source, copy, parsed)
     return Prepared(source, copy.origin, current, new, twin.source if twin else "")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kb.errors import InvalidInput, KbError, NotFound
 from kb.messages import tr
 from kb.objects.fetch import copied, fetched
-from kb.objects.folder import FolderStore, as_on_disk, resolve_key
+from kb.objects.folder import FolderStore, as_on_disk, lies_at, resolve_key
 from kb.objects.naming import name_objects
 from kb.scope import clean_source, near_names
 
@@ -76,7 +76,7 @@ class Places:
                 raise InvalidInput(tr("store.no_key", address=text), tr("store.no_key.hint"))
             return Named(key, self.store(bucket))
         path = Path(text)
-        if path.exists():
+        if lies_at(path):
             return self._in_folder(path) or Named(text)
         if self._settings.objects == "minio" and not path.is_absolute():
             return Named(text, self.store())

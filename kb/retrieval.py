@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from kb.errors import EmbeddingFailed, InvalidInput, NotFound
-from kb.fusion import Fused, Ranked, reciprocal_rank_fusion
+from kb.fusion import Fused, Ranked
 from kb.hits import LINE_OVERHEAD, build_hits
 from kb.messages import tr
+from kb.phrases import holding, quoted
+from kb.ranking import (
+    DEFAULT,
+    DEPTH,
+    JUDGED_FROM,
+    NO_MATCH,
+    Background,
+    Question,
+    Ranking,
+    make_question,
+    order,
+)
 from kb.scope import find_document, find_scope
 from kb.text import split_lines, tokens
 from kb.types import Line, Passage, SearchResult
@@ -27,20 +39,20 @@ _LOG: Final = logging.getLogger(__name__)
 MAX_TOP_K: Final = 50
 MAX_QUERY: Final = 2_000
 MAX_CONTEXT: Final = 50
-DEPTH: Final = 100
-"""Candidates that each engine gives to the fusion."""
-
 MAX_SHARE: Final = 0.3
 """A term that stands in a larger share of the blocks is not looked for: it tells nothing apart."""
 SMALL: Final = 10
 """So few blocks are no reason to leave a term out."""
-
-_BM25_K1: Final = 1.2  # FTS5's constant
+NEAREST: Final = 3
+"""Documents that are named where nothing matches."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A checked question. `source` restricts it; `min_relevance` is 0-1."""
+    """A checked question. `source` restricts it.
+
+    `min_relevance` is 0-1, None for the default: no hits where not even the best is relevant.
+    """
 
     text: str
     top_k: int
@@ -76,38 +88,58 @@ def search(
     dense: Callable[[], DenseSearch],
     embedder: Callable[[], Embedder],
     max_chars: int,
+    ranking: Ranking = DEFAULT,
 ) -> SearchResult:
-    """The `top_k` best ranges for `query`, in one view of the index.
+    """The `top_k` best ranges for `query`, in one view of the index; none where nothing matches.
+
+    A phrase in quotes must stand literally in every hit.
 
     Keywords always answer; vectors join when the index and `embedder` agree on the model (it may
     raise EmbeddingFailed, which becomes a notice). The shown text of all hits stays within
     `max_chars`. Raises NotFound for an unknown source.
     """
     documents = find_scope(reader, query.source)
-    sparse = _sparse(reader, query.text, documents)
-    near, notices = nearest(reader, query.text, documents, dense, embedder)
-    fused = reciprocal_rank_fusion(near, sparse)
-    hits, cut = build_hits(reader, _relevant(fused, query), query.top_k, max_chars)
+    phrases = quoted(query.text)
+    exact = holding(reader, phrases, documents) if phrases else None
+    if exact == []:
+        notice = _no_phrase(reader, phrases, documents)
+        return SearchResult(query.text, reader.project, (), notice)
+    question = make_question(reader, query.text)
+    sparse = keywords(reader, question, documents) if exact is None else exact
+    near = nearest(reader, query.text, documents, dense, embedder)
+    notices = list(near.notices)
+    if exact is not None:
+        near = near.among({hit.id for hit in exact})
+    ordered = order(reader, question, near.ranked, sparse, near.background, ranking)
+    kept = _relevant(ordered, query, exact=exact is not None)
+    spread = query.source is None
+    hits, cut = build_hits(reader, kept, query.top_k, max_chars, spread=spread)
     if cut:
         notices.append(tr("search.cut", count=cut))
     if not hits:
-        notices.append(_why_nothing(reader, query))
+        notices.append(_why_nothing(reader, query, ordered))
     return SearchResult(query.text, reader.project, tuple(hits), "\n".join(notices))
 
 
-def _relevant(fused: Sequence[Fused], query: Query) -> list[Fused]:
-    return [hit for hit in fused if hit.relevance >= (query.min_relevance or 0.0)]
+def _relevant(ordered: Sequence[Fused], query: Query, *, exact: bool) -> list[Fused]:
+    """The candidates that may be shown.
+
+    With a `min_relevance` those that reach it. Without one all, or none where not even the best
+    reaches the default threshold: a literal match always may, and so may anything among too few
+    candidates to tell.
+    """
+    if query.min_relevance is not None:
+        return [hit for hit in ordered if hit.relevance >= query.min_relevance]
+    if exact or len(ordered) < JUDGED_FROM:
+        return list(ordered)
+    best = max(hit.relevance for hit in ordered[: query.top_k])
+    return list(ordered) if best >= NO_MATCH else []
 
 
-def _sparse(reader: Reader, text: str, documents: Collection[int] | None) -> list[Ranked]:
-    """Keyword candidates; their relevance is the share of the best possible BM25 score."""
-    total = reader.block_count()
-    frequencies = reader.document_frequencies(dict.fromkeys(tokens(text)))
-    found = reader.match(_telling(frequencies, total), DEPTH, documents)
-    if not found:
-        return []
-    best = _best_possible(frequencies, total)
-    return [Ranked(id_, score / best) for id_, score in found]
+def keywords(reader: Reader, question: Question, documents: Collection[int] | None) -> list[Ranked]:
+    """Keyword candidates with their BM25 score."""
+    found = reader.match(_telling(question.frequencies, question.total), DEPTH, documents)
+    return [Ranked(id_, score) for id_, score in found]
 
 
 def _telling(frequencies: Mapping[str, int], total: int) -> list[str]:
@@ -121,13 +153,17 @@ def _telling(frequencies: Mapping[str, int], total: int) -> list[str]:
     return [term for term in there if frequencies[term] <= limit] or there
 
 
-def _best_possible(frequencies: Mapping[str, int], total: int) -> float:
-    """What a block would score that holds every term, many times over (k1 + 1 times the idf)."""
-    from math import log
+@dataclass(frozen=True, slots=True)
+class Near:
+    """Vector candidates (their score is the cosine), what is usual, what must be said of them."""
 
-    # A term that stands nowhere weighs as much as the rarest one that does.
-    idf = (log((total - max(1, df) + 0.5) / (max(1, df) + 0.5)) for df in frequencies.values())
-    return sum(max(1e-6, weight) for weight in idf) * (_BM25_K1 + 1)
+    ranked: Sequence[Ranked] = ()
+    background: Background | None = None
+    notices: Sequence[str] = ()
+
+    def among(self, ids: Collection[int]) -> Near:
+        """Only those of `ids`."""
+        return replace(self, ranked=[hit for hit in self.ranked if hit.id in ids])
 
 
 def nearest(
@@ -136,18 +172,24 @@ def nearest(
     documents: Collection[int] | None,
     dense: Callable[[], DenseSearch],
     embedder: Callable[[], Embedder],
-) -> tuple[list[Ranked], list[str]]:
-    """Vector candidates, and what must be said about them."""
+) -> Near:
+    """The blocks whose vectors are nearest to the question's, and the reason why there are none."""
     total = reader.block_count()
     if not total:
-        return [], []
+        return Near()
     vector, notices = _query_vector(reader, text, embedder)
     if vector is None:
-        return [], notices
+        return Near(notices=notices)
     pending = reader.pending_count()
     if pending:
         notices.append(tr("search.behind", done=total - pending, total=total))
-    return _scaled(dense().nearest(reader, vector, DEPTH, documents)), notices
+    if pending == total:
+        return Near(notices=notices)
+    found = dense().nearest(reader, vector, DEPTH, documents)
+    if dense().problem:
+        notices.append(tr("search.chroma", reason=dense().problem))
+    background = Background(*dense().background(reader, vector))
+    return Near([Ranked(id_, cosine) for id_, cosine in found], background, notices)
 
 
 def _query_vector(
@@ -167,23 +209,33 @@ def _query_vector(
         return None, [tr("search.keyword_only", reason=error)]
 
 
-def _scaled(found: Sequence[tuple[int, float]]) -> list[Ranked]:
-    """Cosines as relevance: 0 at the weakest candidate, 1 at equality with the question.
-
-    A model's cosines crowd in a band of its own (e5: 0.75-0.95), so they are read per query.
-    """
-    if not found:
-        return []
-    floor = min(found[-1][1], 1.0 - 1e-6)
-    return [Ranked(id_, (cosine - floor) / (1.0 - floor)) for id_, cosine in found]
+def _no_phrase(reader: Reader, phrases: Sequence[str], documents: Collection[int] | None) -> str:
+    """Which phrases are nowhere; several may each be somewhere, but not in one place."""
+    nowhere = [phrase for phrase in phrases if not holding(reader, [phrase], documents)]
+    if not nowhere:
+        return tr("search.phrases_apart")
+    named = tr("list.separator").join(f"“{phrase[:80]}”" for phrase in nowhere)
+    return tr("search.phrase_nowhere", phrases=named)
 
 
-def _why_nothing(reader: Reader, query: Query) -> str:
+def _why_nothing(reader: Reader, query: Query, ordered: Sequence[Fused]) -> str:
     if not reader.block_count():
         return tr("search.no_documents")
-    if query.min_relevance:
+    if not ordered:
+        return tr("search.nothing")
+    if query.min_relevance is not None:
         return tr("search.nothing_relevant", value=query.min_relevance)
-    return tr("search.nothing")
+    names = tr("list.separator").join(f'"{name}"' for name in _nearest_sources(reader, ordered))
+    return tr("search.no_match", names=names)
+
+
+def _nearest_sources(reader: Reader, ordered: Sequence[Fused]) -> list[str]:
+    """The documents of the best candidates, the nearest first."""
+    blocks = reader.blocks([hit.id for hit in ordered])
+    ids = dict.fromkeys(blocks[hit.id].document_id for hit in ordered if hit.id in blocks)
+    nearest_ids = list(ids)[:NEAREST]
+    documents = reader.documents(nearest_ids)
+    return [documents[id_].source for id_ in nearest_ids if id_ in documents]
 
 
 # -- read_range ----------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from kb.errors import InvalidInput, NotFound
 from kb.messages import tr
+from kb.text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +48,8 @@ def clean_source(name: str) -> str:
 def find_document(reader: Reader, source: str) -> Document:
     """The current document that `source` names exactly, or alone by its file name.
 
-    Raises NotFound, with near names.
+    Failing that, the only one whose name is the same but for width, case, script. Raises NotFound,
+    with near names.
     """
     name = unicodedata.normalize("NFC", source).strip()
     if not name:
@@ -56,11 +58,17 @@ def find_document(reader: Reader, source: str) -> Document:
     if exact:
         return exact
     sources = reader.sources()
-    named = [s for s in sources if s.rpartition("/")[2] == name]
+    named = [s for s in sources if s.rpartition("/")[2] == name] or _alike(name, sources)
     only = reader.document(named[0]) if len(named) == 1 else None
     if only:
         return only
     raise unknown_source(name, sources, named)
+
+
+def _alike(name: str, sources: Sequence[str]) -> list[str]:
+    """The sources that are `name`, or whose file name is, once folded."""
+    wanted = fold(name)
+    return [s for s in sources if wanted in {fold(s), fold(s.rpartition("/")[2])}]
 
 
 def find_scope(reader: Reader, source: str | None) -> list[int] | None:

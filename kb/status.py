@@ -12,7 +12,8 @@ from kb.messages import tr
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kb.app import KnowledgeBase, Project
+    from kb.app import KnowledgeBase
+    from kb.project import Project
 
 _CATALOG = "fulltext.sqlite3"
 

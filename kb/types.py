@@ -200,8 +200,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A found range. `score` is the fused score, higher is better; ranks count from 1 or None.
+    """A found range. `score` is the fused score, higher is better; `relevance` is 0-1, calibrated.
 
+    An engine's rank (from 1) and its own score (cosine, BM25) are None where it did not list it.
     `ocr` says that the page's text was read from its image.
     """
 
@@ -213,6 +214,8 @@ class Hit:
     relevance: float
     dense_rank: int | None
     sparse_rank: int | None
+    dense_score: float | None = None
+    sparse_score: float | None = None
     ocr: bool = False
 
     @property

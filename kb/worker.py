@@ -51,7 +51,9 @@ def _work(options: argparse.Namespace, channel: TextIO) -> int:
         if options.command == "ingest":
             report = kb.ingest(options.path, options.source, options.project, on_progress=tell)
             _send(channel, "report", asdict(report))
-        _send(channel, "vectors", asdict(kb.update(options.project, tell_or_stop)))
+        check = options.command == "update"
+        state = kb.update(options.project, tell_or_stop, check_chroma=check)
+        _send(channel, "vectors", asdict(state))
     except _Stopped:
         return 0
     except KbError as error:

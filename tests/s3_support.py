@@ -133,7 +133,7 @@ def running_server(folder):
         finally:
             guard.stdin.close()  # the guard ends the server, then itself
             guard.wait(30)
-    said = (folder / str(attempt) / "log").read_text(errors="replace")[-2_000:]
+    said = (folder / str(attempt) / "log").read_text(encoding="utf-8", errors="replace")[-2_000:]
     pytest.fail(f"weed mini did not come up:\n{said}")
 
 

@@ -47,6 +47,8 @@ def a_hit(**changes):
         "relevance": 0.9,
         "dense_rank": 1,
         "sparse_rank": None,
+        "dense_score": None,
+        "sparse_score": None,
     } | changes
     return hit | {"text": "\n".join(line["text"] for line in hit["lines"])}
 

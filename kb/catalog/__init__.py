@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from kb.catalog.connection import connect_reader, connect_writer, translated
+from kb.catalog.connection import (
+    OutOfDate,
+    connect_reader,
+    connect_writer,
+    may_write,
+    out_of_date,
+    translated,
+)
 from kb.catalog.reader import Reader
 from kb.catalog.rows import Model, Pending
 from kb.catalog.writer import NewVersion, Writer
+from kb.errors import IndexDamaged
 from kb.lock import hold
+from kb.messages import tr
 
 if TYPE_CHECKING:
     import sqlite3
@@ -30,7 +39,7 @@ class Catalog:
         self.path = folder / "fulltext.sqlite3"
         self.project = folder.name
         self._lock = folder / "writer.lock"
-        self._lock_wait = lock_wait
+        self.lock_wait = lock_wait
         self._local = threading.local()
 
     @contextmanager
@@ -55,21 +64,40 @@ class Catalog:
         Raises Busy, and IndexDamaged when the disk is full, the folder read-only, the file broken:
         what was committed before stays.
         """
-        with translated(self.path), hold(self._lock, purpose, self._lock_wait):
+        with self.locked(purpose):
             connection = connect_writer(self.path)
             try:
                 yield Writer(connection, self.project)
             finally:
                 connection.close()
 
+    @contextmanager
+    def locked(self, purpose: str) -> Iterator[None]:
+        """The write lock alone, for work on the file itself. Raises like `writing`."""
+        with translated(self.path), hold(self._lock, purpose, self.lock_wait):
+            yield
+
     def _reader(self) -> sqlite3.Connection:
         kept: tuple[sqlite3.Connection, object] | None = getattr(self._local, "kept", None)
         identity = self._identity()
         if kept and kept[1] == identity:
             return kept[0]
-        connection = connect_reader(self.path)
-        self._local.kept = (connection, identity)
+        connection = self._opened()
+        # An empty stand-in is kept while there is no file, not for one that a writer makes now.
+        in_file = bool(connection.execute("PRAGMA database_list").fetchone()[2])
+        self._local.kept = (connection, identity if in_file and may_write(self.path) else None)
         return connection
+
+    def _opened(self) -> sqlite3.Connection:
+        """A connection for reading; an index of an earlier version is brought up to date first."""
+        with suppress(OutOfDate):
+            return connect_reader(self.path)
+        try:
+            with self.locked(tr("lock.migrate")):
+                connect_writer(self.path).close()
+        except IndexDamaged as error:
+            raise out_of_date(self.path, error.message) from error
+        return connect_reader(self.path)
 
     def _identity(self) -> tuple[int, int] | None:
         """Which file lies at the path now: it may have been made, removed or restored."""

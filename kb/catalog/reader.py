@@ -210,13 +210,25 @@ class Reader:
         FTS5's bm25: k1 = 1.2, b = 0.75, idf = ln((N - df + 0.5) / (df + 0.5)), at least 1e-6.
         `documents` restricts the search itself, not its result.
         """
+        return self._match(" OR ", tokens, limit, documents)
+
+    def match_all(
+        self, tokens: Collection[str], limit: int, documents: Collection[int] | None = None
+    ) -> list[tuple[int, float]]:
+        """Blocks that hold every one of `tokens`, as `match` ranks them."""
+        return self._match(" AND ", tokens, limit, documents)
+
+    def _match(
+        self, joint: str, tokens: Collection[str], limit: int, documents: Collection[int] | None
+    ) -> list[tuple[int, float]]:
         if not tokens:
             return []
-        scope = _scope("rowid IN (SELECT id FROM blocks WHERE", documents, ")")
+        # The plus keeps SQLite from asking FTS5 once for every block of the scope.
+        scope = _scope("+rowid IN (SELECT id FROM blocks WHERE", documents, ")")
         rows = self._db.execute(
             "SELECT rowid, -rank FROM blocks_fts"  # noqa: S608
             f" WHERE blocks_fts MATCH ?{scope} ORDER BY rank LIMIT ?",
-            (" OR ".join(f'"{token}"' for token in tokens), limit),
+            (joint.join(f'"{token}"' for token in tokens), limit),
         )
         return [(row[0], row[1]) for row in rows]
 
@@ -260,6 +272,16 @@ class Reader:
             f" WHERE 1{scope} ORDER BY b.id",
             parameters,
         )
+
+    def sample_vectors(self, count: int) -> list[bytes]:
+        """About `count` of the live vectors, spread over the index."""
+        step = max(1, self.vector_count() // count)
+        rows = self._db.execute(
+            "SELECT v.vector FROM blocks b JOIN vectors v ON v.id = b.vector_id"
+            " WHERE b.id % ? = 0 LIMIT ?",
+            (step, 2 * count),
+        )
+        return [row[0] for row in rows]
 
     def block_ids(self) -> Iterator[tuple[int]]:
         """Ids of all live blocks that have a vector."""

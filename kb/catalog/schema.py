@@ -6,6 +6,7 @@ import sqlite3
 from typing import Final
 
 from kb.errors import IndexDamaged
+from kb.failpoints import reached
 from kb.messages import tr
 
 _V1: Final = """
@@ -141,11 +142,13 @@ def migrate(connection: sqlite3.Connection) -> None:
     check_version(connection)
     steps = MIGRATIONS[schema_version(connection) :]
     if steps:
+        reached("migrate.before")
         connection.executescript(
             f"BEGIN IMMEDIATE;{''.join(steps)}"
             f"PRAGMA application_id = {APPLICATION_ID};PRAGMA user_version = {len(MIGRATIONS)};"
             "COMMIT;"
         )
+        reached("migrate.after")
 
 
 def schema_version(connection: sqlite3.Connection) -> int:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from kb.blocks import BLOCKS_REVISION, cut_blocks, indexed_text, text_hash
 from kb.catalog.reader import Reader
 from kb.catalog.rows import Model, dump_path, from_failure, from_page
+from kb.failpoints import reached
 from kb.outline import mark_headings
 from kb.text import TOKENS_REVISION, split_lines, tokens
 
@@ -54,14 +55,19 @@ class Writer(Reader):
             self.rebuild_blocks()
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _transaction(self, name: str = "other") -> Iterator[None]:
         self._db.execute("BEGIN IMMEDIATE")
         try:
+            reached(f"{name}.begun")
             yield
+            reached(f"{name}.commit")
+            self._db.execute("COMMIT")
         except BaseException:
-            self._db.execute("ROLLBACK")
+            # SQLite has already rolled back after some errors: a full disk is one.
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
             raise
-        self._db.execute("COMMIT")
+        reached(f"{name}.committed")
 
     # -- documents -------------------------------------------------------------------------
 
@@ -71,7 +77,7 @@ class Writer(Reader):
         The predecessor itself is returned when another writer brought the same bytes meanwhile.
         """
         blocks = cut_blocks(new.pages)
-        with self._transaction():
+        with self._transaction("replace"):
             previous = self.document(new.source)
             if previous and (previous.sha256, previous.parser) == (new.sha256, new.parser):
                 self._note_origin(previous, new.origin)
@@ -79,11 +85,13 @@ class Writer(Reader):
             if previous:
                 self._close(previous, new.ingested_at)
             self._disown(new.origin)
+            reached("replace.closed")
             document_id = self._insert_document(new, self._next_version(new.source), len(blocks))
             self._db.executemany(
                 "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (from_page(document_id, p, len(split_lines(p.text))) for p in new.pages),
             )
+            reached("replace.pages")
             self._insert_blocks(document_id, new.title, new.pages, blocks)
             self._take_vectors(document_id, new.same_as)
             self._set_meta("revision", REVISION)
@@ -112,7 +120,7 @@ class Writer(Reader):
 
     def remove(self, source: str) -> bool:
         """Forget every version of `source`; False when there was none."""
-        with self._transaction():
+        with self._transaction("remove"):
             current = self.document(source)
             if current:
                 self._drop_blocks(current)
@@ -159,7 +167,7 @@ class Writer(Reader):
 
         `on_progress(done, total)` counts documents. Vectors of unchanged text stay.
         """
-        with self._transaction():
+        with self._transaction("rebuild"):
             self._db.execute("INSERT INTO blocks_fts (blocks_fts) VALUES ('delete-all')")
             self._tombstone("1")
             self._db.execute("DELETE FROM blocks")
@@ -252,7 +260,7 @@ class Writer(Reader):
 
     def use_model(self, fingerprint: str, name: str, dimension: int) -> Model:
         """Make this the model of the index; of another one before it, nothing stays attached."""
-        with self._transaction():
+        with self._transaction("use_model"):
             self._db.execute(
                 "INSERT OR IGNORE INTO models (fingerprint, name, dimension) VALUES (?, ?, ?)",
                 (fingerprint, name, dimension),
@@ -274,7 +282,7 @@ class Writer(Reader):
 
     def store_vectors(self, model: Model, vectors: Mapping[bytes, bytes]) -> None:
         """Keep float16 `vectors` by text hash and attach them to every block of that text."""
-        with self._transaction():
+        with self._transaction("store_vectors"):
             for key, vector in vectors.items():
                 self._db.execute(
                     "INSERT OR IGNORE INTO vectors (model_id, text_hash, vector) VALUES (?, ?, ?)",
@@ -289,7 +297,7 @@ class Writer(Reader):
 
     def prune_vectors(self) -> int:
         """Drop vectors and models that no current block uses; returns how many vectors."""
-        with self._transaction():
+        with self._transaction("prune_vectors"):
             dropped = self._db.execute(
                 "DELETE FROM vectors WHERE id NOT IN"
                 " (SELECT vector_id FROM blocks WHERE vector_id IS NOT NULL)"
@@ -327,21 +335,22 @@ class Writer(Reader):
 
     def start_chroma(self, epoch: str) -> None:
         """Chroma was made anew under the name `epoch`: it holds nothing of ours yet."""
-        with self._transaction():
+        with self._transaction("start_chroma"):
             self._set_meta("chroma_epoch", epoch)
             self._db.execute("UPDATE blocks SET synced = 0 WHERE synced <> 0")
             self._db.execute("DELETE FROM chroma_removed")
 
     def forget_removed(self, ids: Sequence[int]) -> None:
         """Chroma has dropped `ids`."""
-        with self._transaction():
+        with self._transaction("forget_removed"):
             self._db.executemany(
                 "DELETE FROM chroma_removed WHERE block_id = ?", ((id_,) for id_ in ids)
             )
 
     def reopen_sync(self) -> None:
-        """What a sync marked that was never finished must be written again."""
-        with self._transaction():
+        """Chroma is about to change; what an unfinished sync marked is to be written again."""
+        with self._transaction("reopen_sync"):
+            self._set_meta("chroma_seal", "")
             self._db.execute(
                 "UPDATE blocks SET synced = -1 WHERE synced > ?", (int(self.meta("chroma_sync")),)
             )
@@ -349,14 +358,15 @@ class Writer(Reader):
     def mark_synced(self, ids: Sequence[int]) -> None:
         """`ids` are about to be written to Chroma by the sync that is under way."""
         running = int(self.meta("chroma_sync")) + 1
-        with self._transaction():
+        with self._transaction("mark_synced"):
             self._db.executemany(
                 "UPDATE blocks SET synced = ? WHERE id = ?", ((running, id_) for id_ in ids)
             )
 
-    def finish_sync(self) -> None:
-        """Everything marked so far may be looked for in a Chroma that is opened from now on."""
-        with self._transaction():
+    def finish_sync(self, seal: str) -> None:
+        """Everything marked so far may be looked for in a Chroma that `seal` stands for."""
+        with self._transaction("finish_sync"):
+            self._set_meta("chroma_seal", seal)
             self._bump("chroma_sync")
 
     def checkpoint(self) -> None:

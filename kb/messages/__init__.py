@@ -17,6 +17,7 @@ from kb.messages import (
     ofd,
     office,
     parsing,
+    safety,
     status,
     terminal,
     tools,
@@ -39,6 +40,7 @@ TABLE: Final[dict[str, tuple[str, str]]] = {
     **terminal.TABLE,
     **health.TABLE,
     **status.TABLE,
+    **safety.TABLE,
 }
 
 _COLUMN: Final[dict[Language, int]] = {"zh": 0, "en": 1}

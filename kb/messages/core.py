@@ -52,6 +52,7 @@ TABLE: dict[str, tuple[str, str]] = {
     ),
     "lock.ingest": ("入库 {source}", "ingesting {source}"),
     "lock.remove": ("删除 {source}", "removing {source}"),
+    "lock.chroma": ("打开 Chroma", "opening Chroma"),
     "lock.vectors": ("计算向量", "computing vectors"),
     "lock.rebuild": ("重建关键词索引", "rebuilding the keyword index"),
     # -- configuration and projects
@@ -204,6 +205,10 @@ TABLE: dict[str, tuple[str, str]] = {
         ),
     ),
     "chroma.damaged": ("Chroma 索引不可用：{reason}", "The Chroma index is unusable: {reason}"),
+    "chroma.unsealed": (
+        "Chroma 的文件与上次写完时不同（未写完、被改动或损坏）",
+        "The files of Chroma are not as the last run left them (unfinished, changed or damaged)",
+    ),
     "chroma.damaged.hint": (
         "运行 python -m kb.doctor --fix，由 SQLite 重建（不重新计算向量）。",
         "Run python -m kb.doctor --fix: it is rebuilt from SQLite, nothing is embedded again.",
@@ -241,6 +246,10 @@ TABLE: dict[str, tuple[str, str]] = {
         "向量进度 {done}/{total}：还没有向量的内容目前只按关键词检索。",
         "Vectors are at {done}/{total}: the rest is found by keyword only for now.",
     ),
+    "search.chroma": (
+        "{reason}。本次直接比对 SQLite 中的全部向量：结果相同，只是更慢。",
+        "{reason}. SQLite's own vectors were compared instead: the same results, only slower.",
+    ),
     "search.keyword_only": (
         "本次只按关键词检索：{reason}",
         "This search is by keyword only: {reason}",
@@ -273,6 +282,21 @@ TABLE: dict[str, tuple[str, str]] = {
     "search.nothing": (
         "没有找到相关内容。换个说法或更短的关键词再试，或用 list_sources 查看有哪些文档。",
         "Nothing was found. Try other or fewer words, or list_sources to see the documents.",
+    ),
+    "search.no_match": (
+        "没有与问题相符的内容（最接近的文档：{names}）。换个说法再试，或用 source 指定文档。",
+        "Nothing matches (the nearest documents: {names}). Rephrase, or name a document as source.",
+    ),
+    "search.phrase_nowhere": (
+        "引号内的原文在检索范围内一处也没有：{phrases}。去掉引号可按意思检索。",
+        (
+            "These quoted words stand nowhere in what was searched: {phrases}. Without quotes the "
+            "search is by meaning."
+        ),
+    ),
+    "search.phrases_apart": (
+        "引号内的各段原文都有，但不在同一处。请分别检索。",
+        "Each quoted phrase is there, but not in one place. Search for them one by one.",
     ),
     "search.nothing_relevant": (
         "没有相关度达到 {value} 的内容。",

@@ -1,6 +1,14 @@
 """Texts of the tools: what they are, what they answer, what they refuse."""
 
 TABLE: dict[str, tuple[str, str]] = {
+    "server.too_long": (
+        "这条消息超过 {mib} MiB，没有处理。请缩短参数后重试。",
+        "This message is longer than {mib} MiB and was not taken. Shorten its arguments.",
+    ),
+    "server.unreadable": (
+        "这条消息不是有效的 JSON-RPC 请求（JSON 有误、含孤立的代理字符，或字段类型不对）。",
+        "This is no valid JSON-RPC request: broken JSON, a lone surrogate, or a wrong field.",
+    ),
     "tool.instructions": (
         (
             "文档知识库。两步：search 定位，再用 read_range 按 source、page、行号精读原文；"
@@ -29,8 +37,8 @@ TABLE: dict[str, tuple[str, str]] = {
         ),
     ),
     "tool.search.query": (
-        "要找的内容：问题或关键词，中英文皆可",
-        "What to find: a question or keywords",
+        "要找的内容：问题或关键词，中英文皆可；引号内的词句按原文匹配",
+        "A question or keywords; quoted words match literally",
     ),
     "tool.search.top_k": ("返回几个片段", "How many hits"),
     "tool.search.source": (
@@ -98,9 +106,9 @@ TABLE: dict[str, tuple[str, str]] = {
         ),
         (
             "Add one document (pdf, ofd, docx, xlsx, pptx, odt, html, txt, images …); "
-            "then search to locate, read_range to read exactly, cite file, page and lines. "
-            "Changed content becomes a new version. "
-            "state=running: call again with the same arguments to keep waiting."
+            "then search locates, read_range reads exactly; cite file, page and lines. "
+            "Changed content is a new version. "
+            "state=running: call again likewise to keep waiting."
         ),
     ),
     "tool.ingest_file.path": (
@@ -109,7 +117,7 @@ TABLE: dict[str, tuple[str, str]] = {
     ),
     "tool.ingest_file.source_name": (
         "以此名称收录，空则由 path 得出",
-        "Name to store it under; empty: from path",
+        "Name to store under; empty: from path",
     ),
     "tool.ingest.ingested": (
         "已导入：{source}（版本 {version}），关键词检索与精读现在即可用。",
@@ -159,8 +167,8 @@ TABLE: dict[str, tuple[str, str]] = {
             "作答时注明文件、页、行。"
         ),
         (
-            "List documents: full name, version, pages. Use the name as source: search to "
-            "locate, then read_range to read exactly; cite file, page and lines."
+            "List documents: full name, version, pages. Use the name as source: search "
+            "locates, read_range reads exactly; cite file, page and lines."
         ),
     ),
     "tool.list_sources.query": (

@@ -48,9 +48,9 @@ def copied(path: Path, max_mb: int) -> Iterator[Copy]:
 
     Raises NotFound, Refused (a folder, a device, empty, over `max_mb` MiB), StoreFailed.
     """
-    absolute = path.absolute()
-    with fetched(FolderStore(absolute.parent), absolute.name, max_mb) as copy:
-        yield replace(copy, origin=Origin(str(absolute)))
+    file = path.resolve()  # a link may lead to another folder
+    with fetched(FolderStore(file.parent), file.name, max_mb) as copy:
+        yield replace(copy, origin=Origin(str(path.absolute())))
 
 
 @contextmanager

@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
-from stat import S_ISREG
-from typing import TYPE_CHECKING, BinaryIO, Final
+from stat import S_ISDIR, S_ISREG
+from typing import TYPE_CHECKING, BinaryIO, Final, Literal
 
 from kb.errors import InvalidInput, NotFound, ObjectChanged, Refused, StoreFailed, StoreRefused
 from kb.messages import tr
@@ -105,10 +105,9 @@ class FolderStore:
 
     def _files(self) -> Iterator[Path]:
         def fail(error: OSError) -> None:
-            raise StoreRefused(
-                tr("store.unlisted", name=error.filename, reason=error.strerror),
-                tr("store.unlisted.hint"),
-            ) from error
+            if isinstance(error, FileNotFoundError) and self.root.is_dir():
+                return  # a folder that went while we looked holds nothing
+            raise _unlisted(error, str(error.filename)) from error
 
         for folder, folders, names in os.walk(self.root, onerror=fail):
             folders.sort()
@@ -122,8 +121,14 @@ class FolderStore:
         except FileNotFoundError:  # it went while we looked, or is a link to nowhere
             return None
         except OSError as error:
-            raise _unreadable(key, error) from error
+            raise _unlisted(error, key) from error
         return _ref(key, status) if S_ISREG(status.st_mode) else None
+
+
+def _unlisted(error: OSError, name: str) -> StoreRefused:
+    return StoreRefused(
+        tr("store.unlisted", name=name[:200], reason=error.strerror), tr("store.unlisted.hint")
+    )
 
 
 def _check_complete(key: str, got: int, size: int) -> None:
@@ -179,11 +184,9 @@ def changed(key: str) -> ObjectChanged:
     return ObjectChanged(tr("store.changed", name=key[:200]), tr("store.retry.hint"))
 
 
-def _unreadable(key: str, error: OSError) -> StoreRefused:
+def _unreadable(key: str, error: OSError) -> Refused:
     reason = error.strerror or type(error).__name__
-    return StoreRefused(
-        tr("file.unreadable", name=key[:200], reason=reason), tr("file.unreadable.hint")
-    )
+    return Refused(tr("file.unreadable", name=key[:200], reason=reason), tr("file.unreadable.hint"))
 
 
 def walk(folder: Path) -> list[tuple[Path, str]]:
@@ -226,18 +229,28 @@ def resolve_key(path: str, roots: Sequence[Path]) -> tuple[Path, str]:
 
 
 def _below(path: Path, root: Path) -> bool:
-    return path.resolve().is_relative_to(root.resolve())
+    try:
+        return path.resolve(strict=path.is_symlink()).is_relative_to(root.resolve())
+    except (OSError, RuntimeError):  # a link to nowhere, or to itself
+        return False
 
 
 def as_on_disk(path: Path) -> Path | None:
     """`path` as it is spelled on disk: macOS and some archives keep names decomposed (NFD)."""
-    if path.exists():
-        return path
-    for form in ("NFC", "NFD"):
-        spelled = Path(unicodedata.normalize(form, str(path)))
-        if spelled.exists():
-            return spelled
-    return None
+    spellings = (str(path), *(unicodedata.normalize(form, str(path)) for form in ("NFC", "NFD")))
+    return next((Path(name) for name in spellings if lies_at(name)), None)
+
+
+def lies_at(path: str | Path) -> Literal["file", "folder", ""]:
+    """What lies at `path`; nothing where there can be nothing.
+
+    `Path.exists` raises for what is longer than a file's name can be, as an object's key may be.
+    """
+    try:
+        mode = Path(path).stat().st_mode
+    except (OSError, ValueError):
+        return ""
+    return "folder" if S_ISDIR(mode) else "file"
 
 
 def free_bytes(folder: Path) -> int:

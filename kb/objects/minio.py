@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import ssl
 import threading
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from urllib.parse import urlsplit
 from kb.errors import InvalidInput, StoreFailed, StoreRefused
 from kb.messages import tr
 from kb.objects.folder import changed, missing
-from kb.objects.s3_errors import told
+from kb.objects.s3_errors import bucket_refused, not_s3, told
 from kb.types import ObjectRef
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ _TRIES: Final = 3
 _BACKOFF: Final = 0.2
 _OVERLOADED: Final = (500, 502, 503, 504)
 _LOOPBACK: Final = ("localhost", "::1")
+_HOST: Final = re.compile(r"[^\s/@?#\\]+")
 
 
 class MinioStore:
@@ -55,7 +57,7 @@ class MinioStore:
 
     def stat(self, key: str) -> ObjectRef:
         """The object as it is now. Raises NotFound, StoreFailed."""
-        return self._tried(key, lambda: _ref(self.client.stat_object(self.bucket, key)))
+        return self._tried(key, lambda: self._stat(key))
 
     @contextmanager
     def open(self, ref: ObjectRef) -> Iterator[Readable]:
@@ -70,6 +72,8 @@ class MinioStore:
                 self.bucket, ref.key, version_id=version, request_headers=unchanged
             )
             try:
+                if not response.headers.get("etag"):
+                    raise not_s3(self._options, self.bucket)
                 yield _Reading(ref, response)
             finally:
                 # Closed, not given back: what is left of a broken body would be the next answer.
@@ -95,6 +99,19 @@ class MinioStore:
         if not found:
             raise missing(key)
         return found
+
+    def _stat(self, key: str) -> ObjectRef:
+        from minio.error import S3Error
+
+        try:
+            ref = _ref(self.client.stat_object(self.bucket, key))
+        except S3Error:
+            # To HEAD the server cannot say why: the bucket may be missing, or a key be wrong.
+            self.client.get_object(self.bucket, key).close()
+            raise
+        if not ref.etag:  # somebody else's page, a login for instance: S3 always tells one
+            raise not_s3(self._options, self.bucket)
+        return ref
 
     def _listed(self, prefix: str) -> Sequence[ObjectRef]:
         found = self.client.list_objects(self.bucket, prefix=prefix, recursive=True)
@@ -135,6 +152,12 @@ class MinioStore:
 
     @cached_property
     def _made_client(self) -> Minio:
+        from minio.helpers import check_bucket_name
+
+        try:
+            check_bucket_name(self.bucket)
+        except ValueError as error:
+            raise bucket_refused(self._options, self.bucket) from error
         return open_client(self._options)
 
 
@@ -157,8 +180,8 @@ class _Reading:
         self._response = response
 
     def read(self, size: int, /) -> bytes:
-        """At most `size` bytes."""
-        return bytes(self._response.read(size))
+        """At most `size` bytes, as soon as there are some: who reads looks at the clock between."""
+        return bytes(self._response.read1(size))
 
 
 def _ref(item: Object) -> ObjectRef:
@@ -192,12 +215,12 @@ def open_client(options: S3Options) -> Minio:
 
 def _endpoint(options: S3Options) -> tuple[str, bool]:
     """host[:port], and whether it speaks TLS."""
-    given = options.endpoint.strip().rstrip("/")
+    given = options.endpoint.strip()
     if "://" not in given:
-        scheme, host = ("https" if options.secure else "http"), given
-    else:
-        scheme, host = given.split("://", 1)
-    if scheme not in {"http", "https"} or not host or "/" in host or "@" in host:
+        given = f"{'https' if options.secure else 'http'}://{given}"
+    scheme, host = given.rstrip("/").split(":", 1)
+    host = host.removeprefix("//")
+    if scheme not in {"http", "https"} or not _HOST.fullmatch(host):
         raise _bad_endpoint(options.endpoint)
     return host, scheme == "https"
 

@@ -47,7 +47,7 @@ def translated(error: Exception, options: S3Options, bucket: str, key: str) -> K
     import minio.error as s3
     import urllib3.exceptions as http
 
-    where = {"endpoint": options.endpoint.rpartition("@")[2][:100], "bucket": bucket}
+    where = _where(options, bucket)
     if isinstance(error, s3.S3Error):
         return _answered(error, where, key)
     if isinstance(error, s3.InvalidResponseError):
@@ -62,6 +62,21 @@ def translated(error: Exception, options: S3Options, bucket: str, key: str) -> K
     if isinstance(cause, http.HTTPError | OSError | SyntaxError | ValueError):
         return _failed(_reason(cause), **where)
     raise error
+
+
+def bucket_refused(options: S3Options, bucket: str) -> StoreRefused:
+    """There is no such bucket, or cannot be one."""
+    return _refused("bucket", **_where(options, bucket))
+
+
+def not_s3(options: S3Options, bucket: str) -> StoreFailed:
+    """Somebody else answered."""
+    where = _where(options, bucket)
+    return StoreFailed(tr("store.not_s3", **where), tr("store.not_s3.hint"))
+
+
+def _where(options: S3Options, bucket: str) -> dict[str, str]:
+    return {"endpoint": options.endpoint.rpartition("@")[2][:100], "bucket": bucket}
 
 
 def _answered(error: S3Error, where: dict[str, str], key: str) -> KbError:

@@ -5,17 +5,24 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import sys
 from collections.abc import AsyncIterator
 from types import FrameType
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, cast
 
+from kb.messages import tr
+
 if TYPE_CHECKING:
     from fastmcp import FastMCP
 
 _GRACE: Final = 0.5
 """Seconds that calls still running have to answer after the client closed its side."""
+_LONGEST: Final = 8 << 20
+"""Bytes of one message: no call needs a thousandth of it, and one of 200 MB took 649 MB."""
+_HEAD: Final = 1_000
+_ID: Final = re.compile(rb'"id"\s*:\s*(\d{1,18}|"[\w.:-]{1,100}")')
 
 
 class Wire:
@@ -72,15 +79,26 @@ class Lines:
         import anyio
         from anyio.to_thread import run_sync
 
-        while line := await run_sync(
-            self._received.readline, abandon_on_cancel=True, limiter=self._reading
-        ):
+        while line := await run_sync(self._next, abandon_on_cancel=True, limiter=self._reading):
+            text = line.decode("utf-8", "replace")
+            refusal = _refusal(line, text)
+            if refusal:
+                await run_sync(self._write, refusal, limiter=self._writing)
+                continue
             self._open += _is_request(line)
-            yield line.decode("utf-8", "replace")
+            yield text
         self._ended = True
         if self._open > 0:
             with anyio.move_on_after(_GRACE):
                 await self._idle.wait()
+
+    def _next(self) -> bytes:
+        """The next line; of one that is too long the beginning, the rest being skipped."""
+        line = self._received.readline(_LONGEST + 1)
+        rest = line
+        while len(rest) > _LONGEST and not rest.endswith(b"\n"):
+            rest = self._received.readline(_LONGEST + 1)
+        return line
 
     async def write(self, text: str) -> None:
         """Send one line. Ends the process when the client no longer reads."""
@@ -100,6 +118,30 @@ class Lines:
             self._sent.flush()
         except OSError:
             leave(0)
+
+
+def _refusal(line: bytes, text: str) -> bytes:
+    """The answer to a message that is not taken, empty where there is none to be given.
+
+    mcp drops what it cannot read without a word, and the client would wait for ever.
+    """
+    import mcp_types
+
+    found = _ID.search(line[:_HEAD])
+    id_ = json.loads(found[1]) if found else None
+    if len(line) > _LONGEST:
+        return _error(id_, tr("server.too_long", mib=_LONGEST >> 20))
+    try:
+        mcp_types.jsonrpc_message_adapter.validate_json(text, by_name=False)
+    except ValueError:
+        return _error(id_, tr("server.unreadable")) if found else b""
+    return b""
+
+
+def _error(id_: object, message: str) -> bytes:
+    error = {"code": -32600, "message": message}
+    answer = {"jsonrpc": "2.0", "id": id_, "error": error}
+    return json.dumps(answer, ensure_ascii=False).encode("utf-8") + b"\n"
 
 
 def _is_request(line: bytes) -> bool:

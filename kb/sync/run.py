@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Final
 
-from kb.errors import KbError, NotFound, Refused, StoreFailed, StoreRefused
+from kb.errors import KbError, NotFound, ObjectChanged, Refused, StoreFailed, StoreRefused
 from kb.lock import hold
 from kb.messages import tr
 from kb.objects.fetch import fetched
@@ -39,6 +39,8 @@ _FIRST_RETRY: Final = timedelta(minutes=1)
 _LAST_RETRY: Final = timedelta(hours=24)
 _LOST_AFTER: Final = 20
 """So many objects in a row that the store did not give: it is the store, not the objects."""
+_ANSWERS: Final = (StoreRefused, ObjectChanged)
+"""What a store says of one object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,13 +236,14 @@ class _Sync:
             self._report.objects[-1]["warnings"] = list(done.warnings)
 
     def _fail(self, wanted: Wanted, error: KbError) -> None:
-        """Note the failure; a store that gives nothing any more ends the sync."""
+        """Note the failure; a store that answers nothing any more ends the sync."""
         failure = self._failure(wanted, error)
         with self._catalog.writing(tr("lock.sync", store=self._store.name)) as writer:
             writer.note_failure(failure)
         self._report.add_failure("failed", failure)
-        self._lost = self._lost + 1 if isinstance(error, StoreFailed) else 0
-        if self._lost >= _LOST_AFTER or isinstance(error, StoreRefused):
+        silent = isinstance(error, StoreFailed) and not isinstance(error, _ANSWERS)
+        self._lost = self._lost + 1 if silent else 0
+        if self._lost >= _LOST_AFTER:
             raise StoreFailed(tr("sync.lost", reason=error.message), error.hint) from error
 
     def _failure(self, wanted: Wanted, error: KbError) -> Failure:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from kb.errors import IndexDamaged
+from kb.failpoints import reached
 from kb.messages import tr
 
 if TYPE_CHECKING:
@@ -70,19 +71,23 @@ class ChromaIndex:
         step = int(self._client.get_max_batch_size())
         for start in range(0, len(ids), step):
             end = start + step
+            reached("chroma.upsert.before")
             with _translated():
                 self._collection.upsert(
                     ids=[str(id_) for id_ in ids[start:end]],
                     embeddings=vectors[start:end],
                     metadatas=[_metadata(place) for place in places[start:end]],
                 )
+            reached("chroma.upsert.after")
 
     def delete(self, ids: Sequence[int]) -> None:
         """Drop vectors; ids that are not there are no error."""
         step = int(self._client.get_max_batch_size())
         for start in range(0, len(ids), step):
+            reached("chroma.delete.before")
             with _translated():
                 self._collection.delete(ids=[str(id_) for id_ in ids[start : start + step]])
+            reached("chroma.delete.after")
 
     def count(self) -> int:
         """How many vectors it holds."""
@@ -91,8 +96,10 @@ class ChromaIndex:
 
     def record_sync(self, sync: int) -> None:
         """Note in the collection itself how far it has been brought."""
+        reached("chroma.record.before")
         with _translated():
             self._collection.modify(metadata={"epoch": self.epoch, "sync": sync})
+        reached("chroma.record.after")
         self.sync = sync
 
     def finds(self, vectors: Vectors) -> bool:
@@ -117,8 +124,10 @@ def open_index(place: ChromaPlace) -> ChromaIndex:
 
 def create_index(place: ChromaPlace, epoch: str) -> ChromaIndex:
     """An empty collection named by `epoch`; whatever was there is removed first."""
+    reached("chroma.create.before")
     if not place.url:
         _remove_folder(place.folder)
+    reached("chroma.create.removed")
     with _translated():
         client = _client(place)
         if place.url and place.collection in [c.name for c in client.list_collections()]:
@@ -129,6 +138,7 @@ def create_index(place: ChromaPlace, epoch: str) -> ChromaIndex:
             configuration={"hnsw": {"space": "cosine"}},
             metadata={"epoch": epoch, "sync": 0},
         )
+        reached("chroma.create.after")
         return ChromaIndex(client, collection)
 
 

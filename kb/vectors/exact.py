@@ -70,6 +70,10 @@ class Matrix:
         best, scores = _best(ids, matrix @ query, limit)
         return list(zip(best.tolist(), scores.tolist(), strict=True))
 
+    def cosines(self, reader: Reader, query: Vectors) -> Vectors:
+        """The question's cosine with every vector, in no order that matters."""
+        return self._fresh(reader, len(query))[1] @ query
+
     def _fresh(self, reader: Reader, dimension: int) -> tuple[Ids, Vectors]:
         # Arrays are replaced, never changed: a search goes on with the pair that it took.
         with self._lock:

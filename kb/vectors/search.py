@@ -7,7 +7,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from kb.errors import IndexDamaged
+from kb.errors import Busy, IndexDamaged
 from kb.vectors.exact import Matrix, decode, scan
 
 if TYPE_CHECKING:
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from kb.vectors.chroma import ChromaIndex, ChromaPlace
 
 _LOG: Final = logging.getLogger(__name__)
+_NEVER: Final = ("", "", -1)
+"""The key of a snapshot that the next search tries to open again."""
+
+_SAMPLE: Final = 2_000
+"""Vectors that stand for a large index when a question's cosines are held against the usual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,9 @@ class DenseSearch:
         self._lock = threading.Lock()
         self._all = Matrix()
         self._snapshot: _Snapshot | None = None
+        self._sampled: tuple[str, Vectors] | None = None
+        self.problem = ""
+        """Why Chroma is not used although it should be; empty when it is, or is not needed."""
 
     def nearest(
         self, reader: Reader, query: Vectors, limit: int, documents: Collection[int] | None = None
@@ -63,6 +71,24 @@ class DenseSearch:
         best = {**dict(bulk), **dict(tail)}
         return sorted(best.items(), key=lambda hit: (-hit[1], hit[0]))[:limit]
 
+    def background(self, reader: Reader, query: Vectors) -> tuple[float, float]:
+        """Mean and standard deviation of the question's cosines over the index, or a sample of it.
+
+        Whatever a search is restricted to: this is what a cosine is held against.
+        """
+        if reader.vector_count() <= self._exact_limit:
+            cosines = self._all.cosines(reader, query)
+        else:
+            cosines = self._sample(reader, len(query)) @ query
+        return float(cosines.mean()), float(cosines.std())
+
+    def _sample(self, reader: Reader, dimension: int) -> Vectors:
+        key = reader.meta("uid") + reader.meta("model")
+        with self._lock:
+            if self._sampled is None or self._sampled[0] != key:
+                self._sampled = key, decode(reader.sample_vectors(_SAMPLE), dimension)
+            return self._sampled[1]
+
     def _current(self, reader: Reader) -> _Snapshot:
         """The open snapshot, another one when it is of another index or its tail grew large."""
         key = (reader.meta("uid"), reader.meta("chroma_epoch"), int(reader.meta("chroma_sync")))
@@ -82,37 +108,32 @@ class DenseSearch:
         return reader.vector_count(kept.key[2]) <= self._exact_limit
 
     def _open(self, reader: Reader, key: tuple[str, str, int]) -> _Snapshot:
-        from kb.vectors.chroma import open_index
+        from kb.vectors.seal import alone, open_proven
 
         tail = Matrix(not_synced_by=key[2])
         if not key[1]:
             return _Snapshot(key, None, tail)
         try:
-            index = open_index(self._place)
-            if is_current(index, reader):
-                return _Snapshot(key, index, tail)
-            _LOG.warning("Chroma of %s does not match the catalogue", self._place.collection)
-        except IndexDamaged as error:
-            _LOG.warning("%s", error.message)
+            with alone(self._place, 0):
+                index = open_proven(self._place, reader)
+            self.problem = ""
+            return _Snapshot(key, index, tail)
+        except Busy as error:  # it is being written, or opened by another reader: for a moment
+            _LOG.info("%s", error.message)
+            return _Snapshot(_NEVER, None, tail)
+        except (IndexDamaged, OSError) as error:
+            self._complain(error)
         return _Snapshot(key, None, tail)
+
+    def _complain(self, error: IndexDamaged | OSError) -> None:
+        self.problem = error.message if isinstance(error, IndexDamaged) else str(error)
+        _LOG.warning("%s: %s", self._place.collection, self.problem)
 
     def _distrust(self, snapshot: _Snapshot, error: IndexDamaged) -> None:
         """Scan exactly from now on, until another sync has been finished."""
-        _LOG.warning("%s", error.message)
+        self._complain(error)
         with self._lock:
             self._snapshot = _Snapshot(snapshot.key, None, snapshot.tail)
-
-
-def is_current(index: ChromaIndex, reader: Reader) -> bool:
-    """Whether an opened Chroma is the one the catalogue wrote, whole and in working order.
-
-    May raise IndexDamaged, which says the same.
-    """
-    if index.epoch != reader.meta("chroma_epoch") or index.sync < int(reader.meta("chroma_sync")):
-        return False
-    sample = reader.synced_sample()
-    model = reader.model
-    return not sample or (model is not None and index.finds(decode(sample, model.dimension)))
 
 
 def _live(

@@ -184,6 +184,24 @@ def test_a_project_is_one_folder_name(library: Library, name: str) -> None:
 # -- the lock ------------------------------------------------------------------------------
 
 
+def test_a_disk_that_fails_under_the_vectors_is_told_in_the_notice(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lock that could not be made on a read-only disk ended the command line with a traceback."""
+    library.put("a.txt", "甲", update=False)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("filelock.FileLock.acquire", refuse)
+        state = library.kb.update()
+    assert (state.pending, state.chroma) == (1, 0)
+    assert "Read-only file system" in state.notice
+    assert library.texts("甲") == ["甲"]
+    assert library.kb.update().chroma == 1
+
+
 def test_a_second_writer_gives_up_naming_the_first(tmp_path: Path) -> None:
     library = Library(tmp_path, settings_for(tmp_path, lock_wait=0.2))
     library.put("a.txt", "甲")

@@ -40,6 +40,8 @@ def test_folding_twice_changes_nothing_that_tokens_see(text: str) -> None:
         ("ＥＴＬ", "etl"),
         ("營收", "营收"),
         ("⽂⼀⽅", "文一方"),
+        ("第十二条", "第12条"),
+        ("第一百零三章", "第 103 章"),
         ("万 东", "万东"),
         ("端到端\n测试结果", "端到端测试结果"),
     ],

@@ -94,14 +94,18 @@ def test_a_damaged_chroma_is_scanned_around_and_rebuilt_without_embedding(
         if path.is_file():
             path.write_bytes(b"" if damage == "empty" else bytes(path.stat().st_size))
     fresh = Library(indexed.folder, settings_for(indexed.folder, exact_limit=0))
-    assert fresh.texts("第7号 编号3", 5) == before
+    found = fresh.kb.search("第7号 编号3", 5)
+    assert [hit.text for hit in found.hits] == before
+    assert "SQLite" in found.notice
     embedder = fresh.kb.embedder()
     monkeypatch.setattr(type(embedder), "embed_passages", None)
     state = fresh.kb.update(check_chroma=True)
     monkeypatch.undo()
     assert (state.chroma, state.notice) == (36, "")
     assert chroma_count(fresh) == 36
-    assert fresh.texts("第7号 编号3", 5) == before
+    found = fresh.kb.search("第7号 编号3", 5)
+    assert [hit.text for hit in found.hits] == before
+    assert found.notice == ""
 
 
 def test_a_chroma_folder_of_another_index_is_not_believed(indexed: Library, tmp_path: Path) -> None:
@@ -146,6 +150,27 @@ def test_a_sync_that_was_broken_off_leaves_no_orphan(
     library.put("a.txt", numbered("乙", 6))
     assert chroma_count(library) == 1
     assert library.kb.update().chroma == 1
+
+
+def test_a_removal_that_was_broken_off_in_chroma_is_finished_by_the_next_run(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed when all was dropped and nothing waited any more: nobody finished the sync."""
+    library.put("a.txt", "甲")
+    library.put("b.txt", "乙")
+    library.kb.remove("a.txt")
+    monkeypatch.setattr("kb.vectors.chroma.ChromaIndex.record_sync", _interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        library.kb.update()
+    monkeypatch.undo()
+    library.kb.update()
+    fresh = Library(library.folder, settings_for(library.folder, exact_limit=0))
+    assert fresh.texts("乙") == ["乙"]
+    assert not fresh.kb.project().dense.problem
+
+
+def _interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def test_a_chroma_that_holds_too_much_is_made_again_when_it_is_checked(library: Library) -> None:

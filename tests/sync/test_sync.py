@@ -305,6 +305,35 @@ def test_a_store_that_is_lost_on_the_way_ends_the_sync(
     assert done(following.sync()) == {"listed": 100, "new": 100}
 
 
+def test_objects_that_are_refused_one_by_one_do_not_end_the_sync(
+    following: Following, folder: Folder
+) -> None:
+    for n in range(40):
+        folder.write(f"{n:02}.txt", f"甲 {n}")
+
+    def deny(key: str) -> None:
+        if key < "30":
+            raise StoreRefused("denied")
+
+    following.store.before["open"] = deny
+    assert done(following.sync()) == {"listed": 40, "new": 10, "failed": 30}
+
+
+def test_a_link_that_leads_elsewhere_can_be_given_by_hand(
+    following: Following, tmp_path: Path
+) -> None:
+    target = tmp_path / "elsewhere" / "原件.txt"
+    target.parent.mkdir()
+    target.write_bytes("甲".encode())
+    link = tmp_path / "别名.txt"
+    try:
+        link.symlink_to(target)
+    except OSError:
+        pytest.skip("links are not permitted here")
+    following.kb.ingest(link)
+    assert following.texts() == {"别名.txt": "甲"}
+
+
 # -- changes while it runs -----------------------------------------------------------------
 
 

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from core_support import Library, settings_for
+
+from kb.ranking import CONVEX, DEFAULT, JUDGED_FROM, RRF
+
+TOPICS = (
+    "经费", "人员", "设备", "场地", "安全", "培训", "采购", "验收", "归档", "保密",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def office(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    """Eighty documents of two blocks each on ten topics, and one about something else."""
+    folder: Path = tmp_path_factory.mktemp("office")
+    library = Library(folder, settings_for(folder))
+    for n in range(80):
+        topic = TOPICS[n % 10]
+        lines = [f"{topic}管理办法第{n}号：{topic}由部门{n}负责，第{i}项。" for i in range(10)]
+        library.put(f"办法/{n}.txt", "\n".join(lines), update=False)
+    library.put("其他/天象.txt", "二〇三五年将看到日全食，观测地点在敦煌。\n须准备滤光片。")
+    return library
+
+
+def test_no_match_names_the_nearest_documents(office: Library) -> None:
+    result = office.kb.search("量子纠缠与超导磁体的低温实验")
+    assert result.hits == ()
+    assert ".txt" in result.notice
+
+
+def test_a_match_stands_out(office: Library) -> None:
+    hits = office.kb.search("日全食在哪里观测").hits
+    assert hits[0].citation.source == "其他/天象.txt"
+    assert hits[0].relevance > 0.5
+
+
+def test_min_relevance_nought_gives_everything(office: Library) -> None:
+    query = "量子纠缠与超导磁体的低温实验"
+    hits = office.kb.search(query, 6, min_relevance=0).hits
+    assert len(hits) == 6
+    assert all(0 <= hit.relevance <= 1 for hit in hits)
+    assert max(hit.relevance for hit in hits) < 0.05
+
+
+def test_among_too_few_to_tell_nothing_is_refused(office: Library) -> None:
+    assert JUDGED_FROM > 2
+    assert office.sources("量子纠缠", source="办法/7.txt") == ["办法/7.txt"]
+
+
+def test_a_hit_keeps_each_engines_rank_and_score(office: Library) -> None:
+    first = office.kb.search("日全食在哪里观测").hits[0]
+    assert (first.dense_rank, first.sparse_rank) == (1, 1)
+    assert 0 < (first.dense_score or 0) <= 1.001
+    assert (first.sparse_score or 0) > 0
+
+
+@pytest.mark.parametrize("ranking", [RRF, CONVEX, DEFAULT])
+def test_every_named_configuration_answers(office: Library, ranking: object) -> None:
+    found = office.kb.search("日全食在哪里观测", 3, ranking=ranking)  # type: ignore[arg-type]
+    assert found.hits[0].citation.source == "其他/天象.txt"
+    assert [h.score for h in found.hits] == sorted((h.score for h in found.hits), reverse=True)
+
+
+def test_a_word_of_one_document_is_found_among_vectors_that_know_nothing_of_it(
+    library: Library,
+) -> None:
+    for n in range(60):
+        library.put(f"{n}.txt", f"设备编号 X{n} 的维护记录。\n下次维护在第{n}周。", update=False)
+    library.kb.update()
+    assert library.sources("X17", 1) == ["17.txt"]
+
+
+# -- diversity -----------------------------------------------------------------------------
+
+
+def test_one_document_does_not_fill_the_answer_unless_it_is_asked_for(library: Library) -> None:
+    long = "\f".join("\n".join(f"档案数字化经费 第{p}页" for _ in range(3)) for p in range(20))
+    library.put("长.txt", long)
+    library.put("短.txt", "档案数字化的说明。")
+    library.put("另.txt", "经费的说明。")
+    assert set(library.sources("档案数字化经费", 6)) == {"长.txt", "短.txt", "另.txt"}
+    assert library.sources("档案数字化经费", 6, source="长.txt") == ["长.txt"] * 6
+
+
+def test_one_document_fills_the_answer_where_there_is_no_other(library: Library) -> None:
+    library.put("长.txt", "\f".join(f"档案数字化经费 第{p}页" for p in range(20)))
+    assert library.sources("档案数字化经费", 6) == ["长.txt"] * 6
+
+
+def test_near_identical_documents_both_stay(library: Library) -> None:
+    for name in ("甲.txt", "乙.txt"):
+        library.put(name, "日全食的观测地点在敦煌。")
+    assert set(library.sources("日全食观测地点", 6)) == {"甲.txt", "乙.txt"}
+
+
+def test_touching_blocks_are_one_hit_with_the_joined_range(library: Library) -> None:
+    library.put("长.txt", "\n".join(f"日全食观测 {n}" for n in range(1, 17)))
+    hits = library.kb.search("日全食观测", 6).hits
+    assert [(hit.citation.line_start, hit.citation.line_end) for hit in hits] == [(1, 16)]
+
+
+# -- scope ---------------------------------------------------------------------------------
+
+
+def test_the_scope_holds_inside_both_engines(library: Library) -> None:
+    """A hundred better candidates elsewhere do not crowd the one in scope out."""
+    for n in range(130):
+        library.put(f"别处/{n}.txt", "日全食 观测 敦煌", update=False)
+    library.put("此处/a.txt", "这一篇只顺带提到敦煌。")
+    hit = library.kb.search("日全食 观测 敦煌", 1, source="此处/").hits[0]
+    assert hit.citation.source == "此处/a.txt"
+    assert (hit.dense_rank, hit.sparse_rank) == (1, 1)
+
+
+def test_a_name_that_is_alike_but_for_width_case_and_script_is_enough(library: Library) -> None:
+    library.put("政策/數字Plan.TXT", "敦煌")
+    assert library.sources("敦煌", source="数字ｐｌａｎ.txt") == ["政策/數字Plan.TXT"]
+    library.put("数字plan.txt", "敦煌")
+    assert library.sources("敦煌", source="数字plan.txt") == ["数字plan.txt"]
