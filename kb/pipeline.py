@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from kb.messages import tr
 from kb.noise import mark_noise
 from kb.outline import mark_headings
 from kb.scope import clean_source
-from kb.types import IngestReport
+from kb.types import IngestReport, Parsed
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kb.catalog import Catalog, Reader, Writer
     from kb.objects.fetch import Copy
     from kb.ports import DocumentParser, OnProgress
-    from kb.types import Document, Origin, Parsed, State
+    from kb.types import Document, Origin, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,43 +109,43 @@ def _read(
     if current and same_reading and current.sha256 == copy.sha256:
         return Prepared(source, copy.origin, current, None)
     with catalog.reading() as reader:
-        twin, new = _taken_over(reader, parser, copy, source)
-    if new is None:
-        reached("parse.before")
-        parsed = parser.parse(copy.path, source, on_progress)
-        reached("parse.after")
-        new = _new_version(source, copy, parsed)
-    return Prepared(source, copy.origin, current, new, twin.source if twin else "")
-
-
-def _taken_over(
-    reader: Reader, parser: DocumentParser, copy: Copy, source: str
-) -> tuple[Document | None, NewVersion | None]:
-    """A document of the same bytes, read as `source` would be, and the version it makes."""
-    for twin in reader.same_bytes(copy.sha256):
-        if twin.source != source and parser.is_current(twin.parser, source):
-            pages = tuple(reader.pages(twin.id))
-            parsed = NewVersion(
-                source=source,
-                sha256=copy.sha256,
-                size=copy.size,
-                media_type=twin.media_type,
-                title=title_of(source),
-                parser=twin.parser,
-                encoding=twin.encoding,
-                origin=copy.origin,
-                warnings=twin.warnings,
-                pages=pages,
-                ingested_at=_now(),
-                same_as=twin.id,
-            )
-            return twin, parsed
-    return None, None
-
-
-def _new_version(source: str, copy: Copy, parsed: Parsed) -> NewVersion:
+        twin = _twin(reader, parser, copy, source)
+        if twin:
+            new = _new_version(source, copy, _as_read(reader, twin), same_as=twin.id)
+            return Prepared(source, copy.origin, current, new, twin.source)
+    reached("parse.before")
+    parsed = parser.parse(copy.path, source, on_progress)
+    reached("parse.after")
     if not any(page.text.strip() for page in parsed.pages):
         raise Refused(tr("ingest.no_text", source=source), tr("ingest.no_text.hint"))
+    marked = replace(parsed, pages=mark_headings(mark_noise(parsed.pages)))
+    return Prepared(source, copy.origin, current, _new_version(source, copy, marked))
+
+
+def _twin(reader: Reader, parser: DocumentParser, copy: Copy, source: str) -> Document | None:
+    """Another document of the same bytes, read as `source` would be."""
+    return next(
+        (
+            twin
+            for twin in reader.same_bytes(copy.sha256)
+            if twin.source != source and parser.is_current(twin.parser, source)
+        ),
+        None,
+    )
+
+
+def _as_read(reader: Reader, document: Document) -> Parsed:
+    """What the parser once made of a document."""
+    return Parsed(
+        tuple(reader.pages(document.id)),
+        document.parser,
+        document.media_type,
+        document.encoding,
+        document.warnings,
+    )
+
+
+def _new_version(source: str, copy: Copy, parsed: Parsed, same_as: int = 0) -> NewVersion:
     return NewVersion(
         source=source,
         sha256=copy.sha256,
@@ -156,8 +156,9 @@ def _new_version(source: str, copy: Copy, parsed: Parsed) -> NewVersion:
         encoding=parsed.encoding,
         origin=copy.origin,
         warnings=parsed.warnings,
-        pages=mark_headings(mark_noise(parsed.pages)),
+        pages=parsed.pages,
         ingested_at=_now(),
+        same_as=same_as,
     )
 
 
