@@ -305,7 +305,7 @@ class Reader:
         rows = self._db.execute("SELECT block_id FROM chroma_removed LIMIT ?", (limit,))
         return [row[0] for row in rows]
 
-    def synced_sample(self, count: int = 3) -> list[bytes]:
+    def synced_sample(self, count: int = 5) -> list[bytes]:
         """Vectors of up to `count` blocks that Chroma must hold, the newest and spread over it."""
         where = "FROM blocks WHERE synced BETWEEN 1 AND ? AND vector_id IS NOT NULL"
         sync = int(self.meta("chroma_sync"))

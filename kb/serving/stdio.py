@@ -39,8 +39,9 @@ class Wire:
         _point(1, _stderr())
         for stream in (sys.stdout, sys.stderr):
             # A console in GBK cannot show every character: print an escape, do not fail the call.
+            # By lines: what a library prints is told when it is printed, not when we end.
             if stream is not None:
-                cast("Any", stream).reconfigure(errors="backslashreplace")
+                cast("Any", stream).reconfigure(errors="backslashreplace", line_buffering=True)
 
     def open(self) -> tuple[BinaryIO, BinaryIO]:
         """The pipes as byte streams: what the client sends, what it reads."""
@@ -181,8 +182,9 @@ def end_on_signals() -> None:
 
 def leave(code: int) -> NoReturn:
     """End now. Not `sys.exit`: that waits for threads, and one may hash or embed for minutes."""
-    with contextlib.suppress(Exception):
-        sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
     os._exit(code)
 
 
