@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 HIT_OVERHEAD: Final = 120
 """Characters that a hit's heading and fence add to its lines."""
+_AT_ONCE: Final = 30
 LINE_OVERHEAD: Final = 8
 """Characters that a number, its separator and a line end add to a shown line."""
 
@@ -97,22 +98,27 @@ def _join(one: _Range, other: _Range) -> None:
 
 
 def _ranges(reader: Reader, fused: Sequence[Fused]) -> Iterator[_Range]:
-    """Candidates that exist in the reader's view, with their document and page."""
-    blocks = reader.blocks([hit.id for hit in fused])
-    documents = reader.documents({block.document_id for block in blocks.values()})
+    """Candidates that exist in the reader's view, with their document and page.
+
+    Read by and by: the first few are mostly enough.
+    """
     pages: dict[tuple[int, int], Page | None] = {}
-    for hit in fused:
-        block = blocks.get(hit.id)
-        document = documents.get(block.document_id) if block else None
-        if block is None or document is None:
-            continue
-        place = block.document_id, block.page
-        if place not in pages:
-            pages[place] = reader.page(*place)
-        page = pages[place]
-        if page:
-            span = block.line_start, block.line_end
-            yield _Range(hit, block, document, page, *span, [span])
+    for start in range(0, len(fused), _AT_ONCE):
+        part = fused[start : start + _AT_ONCE]
+        blocks = reader.blocks([hit.id for hit in part])
+        documents = reader.documents({block.document_id for block in blocks.values()})
+        for hit in part:
+            block = blocks.get(hit.id)
+            document = documents.get(block.document_id) if block else None
+            if block is None or document is None:
+                continue
+            place = block.document_id, block.page
+            if place not in pages:
+                pages[place] = reader.page(*place)
+            page = pages[place]
+            if page:
+                span = block.line_start, block.line_end
+                yield _Range(hit, block, document, page, *span, [span])
 
 
 def _touch(one: _Range, other: _Range) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -29,12 +30,13 @@ from kb.types import Line, Passage, SearchResult
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from kb.catalog import Reader
+    from kb.catalog import Model, Reader
     from kb.ports import Embedder, Vectors
     from kb.types import Document, Page
     from kb.vectors.search import DenseSearch
 
 _LOG: Final = logging.getLogger(__name__)
+_embedding: Final = ThreadPoolExecutor(4, "question")
 
 MAX_TOP_K: Final = 50
 MAX_QUERY: Final = 2_000
@@ -104,9 +106,11 @@ def search(
     if exact == []:
         notice = _no_phrase(reader, phrases, documents)
         return SearchResult(query.text, reader.project, (), notice)
+    # The model computes while SQLite looks the words up: neither needs the other.
+    asked = _embedding.submit(_query_vector, reader.model, query.text, embedder)
     question = make_question(reader, query.text)
     sparse = keywords(reader, question, documents) if exact is None else exact
-    near = nearest(reader, query.text, documents, dense, embedder)
+    near = nearest(reader, asked.result, documents, dense)
     notices = list(near.notices)
     if exact is not None:
         near = near.among({hit.id for hit in exact})
@@ -168,16 +172,18 @@ class Near:
 
 def nearest(
     reader: Reader,
-    text: str,
+    asked: Callable[[], tuple[Vectors | None, Sequence[str]]],
     documents: Collection[int] | None,
     dense: Callable[[], DenseSearch],
-    embedder: Callable[[], Embedder],
 ) -> Near:
-    """The blocks whose vectors are nearest to the question's, and the reason why there are none."""
-    total = reader.block_count()
+    """The blocks whose vectors are nearest to the question's, and the reason why there are none.
+
+    `asked` gives the question's vector, or None and what must be said of that.
+    """
+    vector, told = asked()
+    notices, total = list(told), reader.block_count()
     if not total:
         return Near()
-    vector, notices = _query_vector(reader, text, embedder)
     if vector is None:
         return Near(notices=notices)
     pending = reader.pending_count()
@@ -193,10 +199,9 @@ def nearest(
 
 
 def _query_vector(
-    reader: Reader, text: str, embedder: Callable[[], Embedder]
+    model: Model | None, text: str, embedder: Callable[[], Embedder]
 ) -> tuple[Vectors | None, list[str]]:
     """The question's vector, or the reason why the search is by keyword only."""
-    model = reader.model
     try:
         engine = embedder()
         if model is None:
