@@ -117,3 +117,10 @@ def raising(error: KbError) -> Callable[[str], None]:
         raise error
 
     return fail
+
+
+def raising_parse(error: Exception) -> Any:
+    def fail(*_arguments: object) -> Any:
+        raise error
+
+    return fail
