@@ -38,7 +38,7 @@ format: $(VENV)/.dev ## rewrite the code the way `make test` wants it
 
 bench: $(VENV)/.dev ## speed beside its floor, retrieval quality, the readmes' tables (SETS=…)
 	$(PY) -m bench.speed
-	$(PY) -m bench.retrieval $(SETS) --limit 400 --json bench/results/retrieval.json --plots bench/results --readme
+	$(PY) -m bench.retrieval $(SETS) --json bench/results/retrieval.json --plots bench/results --readme
 
 crash: $(VENV)/.dev ## kills, damages, readers and writers for half an hour; figures into README
 	$(PY) tests/crash/campaign.py --readme

@@ -2,14 +2,14 @@
 
 `qrels.jsonl` has one question a line: `qid`, `query`, `answers` (source, page, line_start,
 line_end; 1-based, inclusive) and `kind`: `span` marks the lines that hold the answer, `passage` the
-lines of the right passage.
+lines of the right passage. A field `text_…` is the same question in another language.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,8 +49,6 @@ class Question:
 
 def load_questions(folder: Path, field: str = "query") -> list[Question]:
     """The questions of a set that have `field` (`text_zh`: the same question in Chinese)."""
-    lines = (folder / "qrels.jsonl").read_text(encoding="utf-8").split("\n")
-    rows = [json.loads(line) for line in lines if line.strip()]
     return [
         Question(
             row["qid"],
@@ -58,9 +56,20 @@ def load_questions(folder: Path, field: str = "query") -> list[Question]:
             tuple(Span(**answer) for answer in row["answers"]),
             row.get("kind", ""),
         )
-        for row in rows
+        for row in _rows(folder)
         if row.get(field)
     ]
+
+
+def question_fields(folder: Path) -> list[str]:
+    """The fields that questions of a set are asked in: `query`, then each `text_…`."""
+    others = {key for row in _rows(folder) for key in row if key.startswith("text_")}
+    return ["query", *sorted(others)]
+
+
+def _rows(folder: Path) -> list[dict[str, Any]]:
+    lines = (folder / "qrels.jsonl").read_text(encoding="utf-8").split("\n")
+    return [json.loads(line) for line in lines if line.strip()]
 
 
 def matched(hit: Hit) -> list[Span]:

@@ -16,6 +16,7 @@ COLUMNS: Final = {
     "hit@1": "hit@1",
     "hit@5": "hit@5",
     "hit@10": "hit@10",
+    "lines": "lines",
     "mrr@10": "MRR@10",
     "ndcg@10": "nDCG@10",
     "block@1": "block@1",
@@ -28,7 +29,7 @@ COLUMNS: Final = {
     "p95 ms": "p95 ms",
 }
 _MARKERS: Final = re.compile(r"(<!-- retrieval -->\n).*?(<!-- /retrieval -->)", re.DOTALL)
-_README: Final = ("hit@1", "hit@5", "block@1", "block@5", "ndcg@10", "auc", "p50 ms")
+_README: Final = ("hit@1", "hit@5", "lines", "block@1", "block@5", "ndcg@10", "auc", "p50 ms")
 _COLOURS: Final = ("#bbb", "#999", "#777", "#8ab", "#59a", "#e9a", "#c75", "#274")
 
 

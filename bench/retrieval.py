@@ -7,6 +7,7 @@ hit@k     one of the first k hits is right: a *matched* line of it lies in an an
           blocks of a page are one hit, as the product answers; lines shown around do not count.
 block@k   the same over single blocks, none merged: comparable with other tools.
 pool      a right block is among all candidates of both engines.
+lines     matched lines of the first hit, the median.
 span@5    the whole answer stands in the lines shown by the first five of six hits within the
           default answer budget (questions of kind `span` only).
 AUC       of telling right first hits from the first hits of the same questions asked with their
@@ -30,7 +31,16 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bench import metrics, report
-from bench.questions import Question, Span, first_right, gains, load_questions, matched, shown
+from bench.questions import (
+    Question,
+    Span,
+    first_right,
+    gains,
+    load_questions,
+    matched,
+    question_fields,
+    shown,
+)
 from bench.systems import MEANING, OURS, PRODUCT, SYSTEMS, Bench
 from kb.app import KnowledgeBase
 from kb.config import ROOT, Settings
@@ -57,6 +67,7 @@ class Outcomes:
 
     ranks: list[int] = field(default_factory=list)
     blocks: list[int] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
     ndcg: list[float] = field(default_factory=list)
     pool: list[bool] = field(default_factory=list)
     spans: list[bool] = field(default_factory=list)
@@ -91,6 +102,7 @@ def _ask(bench: Bench, name: str, question: Question, into: Outcomes, places: _P
     into.seconds.append(said.seconds + time.perf_counter() - started)
     found = [matched(hit) for hit in hits]
     into.ranks.append(first_right(found, question.answers))
+    into.lines.append(len(found[0]) if found else 0)
     into.ndcg.append(metrics.ndcg(gains(found, question.answers), len(set(question.answers))))
     single = places.of([hit.id for hit in said.fused])
     into.blocks.append(first_right([[span] for span in single[:TOP]], question.answers))
@@ -138,6 +150,7 @@ def figures(outcomes: Outcomes, product: Outcomes | None = None) -> dict[str, An
         "hit@1 interval": metrics.interval(first),
         "hit@5 interval": metrics.interval([100.0 * (0 < rank <= 5) for rank in ranks]),
         "block@1 interval": metrics.interval([100.0 * (rank == 1) for rank in outcomes.blocks]),
+        "lines": float(np.median(outcomes.lines)),
         "mrr@10": metrics.reciprocal_rank(ranks),
         "ndcg@10": 100 * sum(outcomes.ndcg) / len(outcomes.ndcg),
         "pool": 100 * sum(outcomes.pool) / len(outcomes.pool),
@@ -197,10 +210,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         results = {}
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
             for folder in options.sets:
-                say(folder.name)
-                data = options.data or Path(temporary)
-                name = folder.name if options.field == "query" else f"{folder.name} {options.field}"
-                results[name] = run(folder, data, options.field, options.limit, options.systems)
+                for asked in [options.field] if options.field else question_fields(folder):
+                    name = folder.name if asked == "query" else f"{folder.name} {asked}"
+                    say(name)
+                    data = options.data or Path(temporary)
+                    results[name] = run(folder, data, asked, options.limit, options.systems)
     print(report.table(results))
     if options.json:
         commit = _commits(options.results or ()) or _commit()
@@ -230,7 +244,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--plots", type=Path, metavar="DIR", help="also draw SVG charts here")
     parser.add_argument("--readme", action="store_true", help="put the table into the readmes")
     parser.add_argument("--data", type=Path, help="keep the index here (default: a temporary one)")
-    parser.add_argument("--field", default="query", help="field of the question (text_zh, …)")
+    parser.add_argument("--field", help="only this field of the questions (query, text_zh, …)")
     parser.add_argument(
         "--limit", type=int, default=0, help="an even sample of at most N questions"
     )

@@ -61,8 +61,8 @@ def convex_combination(
     A keyword list of fewer than `depth` is complete: every other block scores 0 in it. A candidate
     that one engine did not list counts there as its weakest. An empty list has no say.
     """
-    of_dense, low_dense = _deviations(dense, len(dense))
-    of_sparse, low_sparse = _deviations(sparse, depth)
+    of_dense, low_dense = deviations(dense, len(dense))
+    of_sparse, low_sparse = deviations(sparse, depth)
     if not dense or not sparse:
         share = float(bool(dense))
     scores = {
@@ -72,10 +72,10 @@ def convex_combination(
     return _fused(scores, dense, sparse)
 
 
-def _deviations(ranked: Sequence[Ranked], size: int) -> tuple[dict[int, float], float]:
+def deviations(ranked: Sequence[Ranked], size: int) -> tuple[dict[int, float], float]:
     """How many standard deviations each stands above the mean, and how many the weakest does.
 
-    A list shorter than `size` is filled up with zeros.
+    Both by the scores of the list itself. A list shorter than `size` is filled up with zeros.
     """
     if not ranked:
         return {}, 0.0

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from math import exp, log
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from kb.fusion import convex_combination, reciprocal_rank_fusion
+from kb.fusion import convex_combination, deviations, reciprocal_rank_fusion
 from kb.text import fold, fold_lines, split_lines, tokens
 
 if TYPE_CHECKING:
@@ -29,18 +29,17 @@ AROUND: Final = 5
 """Lines above and below a block that count as its surroundings: one more block each way."""
 JUDGED_FROM: Final = 50
 """Candidates among which a match can stand out. In a smaller index or scope nothing is refused."""
-NO_MATCH: Final = 0.06
+NO_MATCH: Final = 0.08
 """The default threshold: where no hit reaches it there is no match. Chosen so that on none of six
 sets more than 3 % of right first hits are lost."""
 
-_TWENTIETH: Final = 20
 _GRAM: Final = 3
-_FOREIGN_SHARE: Final = 0.45
-"""The share of a Chinese question's words that counts as standing around an English candidate."""
+_ALL_WORDS: Final = 0.999
 _HAN: Final = re.compile("[\u3400-\u9fff]")
 _LATIN: Final = re.compile("[a-z]+")
-_BOTH: Final = (0.55, 0.77, 3.3, -6.4)
-_KEYWORDS: Final = (0.4, 6.5, -4.5)
+_FOREIGN: Final = (0.5, 2.0)
+"""The share of words and the standing among keywords that count, at the least, where the question
+is Chinese and the candidate is not, or the other way round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +60,20 @@ class Ranking:
 RRF: Final = Ranking("RRF 60", "rrf")
 CONVEX: Final = Ranking("convex", "convex")
 DEFAULT: Final = Ranking("product", "convex", window=3.0, grams=2.0)
+
+
+class _Evidence(NamedTuple):
+    """Weights of a logistic function: see `_judged`."""
+
+    cosine: float
+    keywords: float
+    words: float
+    length: float
+    bias: float
+
+
+_BOTH: Final = _Evidence(1.3, 0.48, 2.6, 0.65, -9.65)
+_KEYWORDS_ONLY: Final = _Evidence(0.0, 0.54, 8.1, 0.68, -7.2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +103,10 @@ class Background(NamedTuple):
     mean: float
     deviation: float
 
+    def above(self, cosine: float) -> float:
+        """How many deviations a cosine stands above the mean."""
+        return (cosine - self.mean) / (self.deviation or 1.0)
+
 
 def make_question(reader: Reader, text: str) -> Question:
     """The question `text`, weighed by the index."""
@@ -113,7 +130,7 @@ def order(
     shares = _shares(reader, question, fused[:RESCORED])
     scored = [(_score(hit, shares.get(hit.id, _NOTHING), ranking), hit) for hit in fused]
     scored.sort(key=lambda pair: -pair[0])
-    return _judged(scored, shares, background)
+    return _judged(scored, shares, sparse, background, len(question.weights))
 
 
 def _score(hit: Fused, share: _Share, ranking: Ranking) -> float:
@@ -177,30 +194,34 @@ def _is_chinese(folded: str) -> bool:
 def _judged(
     scored: Sequence[tuple[float, Fused]],
     shares: Mapping[int, _Share],
+    sparse: Sequence[Ranked],
     background: Background | None,
+    words: int,
 ) -> list[Fused]:
-    """Candidates with their score and relevance, a logistic function of three kinds of evidence.
+    """Candidates with their score and relevance, a logistic function of four kinds of evidence.
 
-    How far the score stands above that of the twentieth candidate; how far the cosine stands above
-    the index's, in its deviations; which share of the question's words stands there. Fitted on
-    questions with and without their right document, see README.
+    How far the cosine stands above the index's, in its deviations; how far BM25 stands above that
+    of the other candidates, likewise; which share of the question's words stands there; and how
+    many words those are, as a long question has a smaller share by nature. Fitted on questions with
+    and without their right document, see README. Where every word stands, there is a match.
     """
-    if not scored:
-        return []
-    usual = scored[min(_TWENTIETH, len(scored)) - 1][0]
+    standing, lowest = deviations(sparse, DEPTH)
     cosines = [hit.dense_score for _, hit in scored if hit.dense_score is not None]
-    weakest = min(cosines, default=None)
+    weakest, usual = min(cosines, default=0.0), background if cosines else None
+    weights = _BOTH if usual else _KEYWORDS_ONLY
+    length = weights.length * log(1 + words) + weights.bias
     judged = []
     for score, hit in scored:
-        share, above = shares.get(hit.id, _NOTHING), score - usual
+        share, keywords = shares.get(hit.id, _NOTHING), standing.get(hit.id, lowest)
         cosine = weakest if hit.dense_score is None else hit.dense_score
-        if background is None or cosine is None:
-            evidence = _KEYWORDS[0] * above + _KEYWORDS[1] * share.words + _KEYWORDS[2]
-        else:
-            far = (cosine - background.mean) / (background.deviation or 1.0)
-            words = max(share.words, _FOREIGN_SHARE) if share.foreign else share.words
-            evidence = _BOTH[0] * above + _BOTH[1] * far + _BOTH[2] * words + _BOTH[3]
-        judged.append(replace(hit, score=score, relevance=_logistic(evidence)))
+        known = share.words
+        if share.foreign and usual:
+            known, keywords = max(known, _FOREIGN[0]), max(keywords, _FOREIGN[1])
+        evidence = length + weights.keywords * keywords + weights.words * known
+        if usual:
+            evidence += weights.cosine * usual.above(cosine)
+        least = NO_MATCH if share.words >= _ALL_WORDS else 0.0
+        judged.append(replace(hit, score=score, relevance=max(least, _logistic(evidence))))
     return judged
 
 

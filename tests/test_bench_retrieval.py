@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from bench import metrics, report, retrieval
-from bench.questions import Span, first_right, gains, load_questions
+from bench.questions import Span, first_right, gains, load_questions, question_fields
 from bench.systems import MEANING, SYSTEMS, bigrams
 from kb.config import ROOT
 
@@ -76,6 +76,23 @@ def test_questions_that_lack_the_field_are_left_out(questions):
     assert load_questions(questions, "text_zh") == []
 
 
+def test_a_set_is_asked_in_every_language_it_has(questions, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("KB_EMBEDDER", "hash")
+    assert question_fields(questions) == ["query"]
+    rows = (questions / "qrels.jsonl").read_text(encoding="utf-8").split("\n")
+    row = json.loads(rows[0]) | {"text_en": "who maintains the bridge 1"}
+    text = "\n".join([json.dumps(row, ensure_ascii=False), *rows[1:]])
+    (questions / "qrels.jsonl").write_text(text, encoding="utf-8")
+    assert question_fields(questions) == ["query", "text_en"]
+    arguments = [str(questions), "--data", str(tmp_path / "data"), "--systems", "product"]
+    assert retrieval.main(arguments) == 0
+    shown = capsys.readouterr().out
+    assert "| small | product |" in shown
+    assert "| small text_en | product |" in shown
+    assert retrieval.main([*arguments, "--field", "text_en"]) == 0
+    assert "| small | product |" not in capsys.readouterr().out
+
+
 def test_a_run_measures_every_system_and_saves_its_commit(questions, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("KB_EMBEDDER", "hash")
     out = tmp_path / "out" / "r.json"
@@ -87,6 +104,7 @@ def test_a_run_measures_every_system_and_saves_its_commit(questions, tmp_path, m
     assert "commit" in saved
     product = saved["results"]["small"]["product"]
     assert product["hit@5"] == product["span@5"] == product["pool"] == 100
+    assert 1 <= product["lines"] <= 3
     assert 0 <= product["auc"] <= 1
     assert product["hit@1 interval"][0] <= product["hit@1"] <= product["hit@1 interval"][1]
     assert (data / "small" / "questions.npz").is_file()

@@ -5,11 +5,35 @@ from pathlib import Path
 import pytest
 from core_support import Library, settings_for
 
-from kb.ranking import CONVEX, DEFAULT, JUDGED_FROM, RRF
+from kb.fusion import Ranked
+from kb.ranking import (
+    CONVEX,
+    DEFAULT,
+    JUDGED_FROM,
+    NO_MATCH,
+    RRF,
+    Background,
+    Question,
+    order,
+)
+from kb.types import Block, Page
 
 TOPICS = (
     "经费", "人员", "设备", "场地", "安全", "培训", "采购", "验收", "归档", "保密",
 )  # fmt: skip
+
+
+class OneBlock:
+    """A reader of an index that holds one block of one line."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def blocks(self, ids: list[int]) -> dict[int, Block]:
+        return {1: Block(1, 1, 1, 1, 1)}
+
+    def page(self, _document: int, _number: int) -> Page:
+        return Page(1, self.text, "virtual")
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +67,37 @@ def test_min_relevance_nought_gives_everything(office: Library) -> None:
     assert len(hits) == 6
     assert all(0 <= hit.relevance <= 1 for hit in hits)
     assert max(hit.relevance for hit in hits) < 0.05
+
+
+@pytest.mark.parametrize("query", ["办法", "负责", "经费管理办法第", "部门7", "敦煌"])
+def test_where_every_word_stands_there_is_a_match(office: Library, query: str) -> None:
+    # "办法" stands in every block alike: neither BM25 nor a vector tells one from another.
+    hits = office.kb.search(query).hits
+    assert hits
+    assert hits[0].relevance >= NO_MATCH
+
+
+def test_half_of_the_words_are_worth_more_in_a_long_question() -> None:
+    # The share is the same; with more words it is harder to reach.
+    def sureness(words: int) -> float:
+        terms = {f"词{n}": 10 for n in range(words)}
+        text = "".join(list(terms)[: words // 2])
+        reader = OneBlock(text)
+        found = [Ranked(1, 5.0)]
+        question = Question("".join(terms), terms, 1000)
+        return order(reader, question, [], found, None)[0].relevance  # type: ignore[arg-type]
+
+    assert sureness(4) < sureness(16) < sureness(40)
+
+
+def test_words_do_not_count_against_text_in_another_language() -> None:
+    def sureness(text: str) -> float:
+        question = Question("谁赢得了比赛", {"谁赢": 1, "比赛": 5}, 1000)
+        near = [Ranked(1, 0.9)]
+        background = Background(0.75, 0.03)
+        return order(OneBlock(text), question, near, [], background)[0].relevance  # type: ignore[arg-type]
+
+    assert sureness("the team that won the match") > sureness("今日气温下降三度") * 2
 
 
 def test_among_too_few_to_tell_nothing_is_refused(office: Library) -> None:
