@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -111,16 +111,11 @@ class OnnxEmbedder:
 
     def _run(self, runtime: _Runtime, batch: Sequence[Window]) -> NDArray[Any]:
         """One vector a window, not yet of unit length."""
-        ids, mask, types = padded(batch)
-        values = {
-            "input_ids": ids,
-            "attention_mask": mask,
-            "token_type_ids": types,
-            "position_ids": (mask.cumsum(axis=1) - 1).clip(0),
-        }
-        feed = {name: values[name].astype(dtype) for name, dtype in runtime.inputs.items()}
-        output = runtime.session.run([runtime.output], feed)[0]
-        return output if runtime.pooled else pool(output, mask, self._folder.spec.pooling)
+        given = feed(batch, runtime.inputs)
+        output: NDArray[Any] = runtime.session.run([runtime.output], given)[0]
+        if runtime.pooled:
+            return output
+        return pool(output, padded(batch)[1], self._folder.spec.pooling)
 
     @cached_property
     def _measured(self) -> int:
@@ -174,6 +169,18 @@ def padded(batch: Sequence[Window]) -> tuple[NDArray[np.int64], ...]:
     return ids, mask, types
 
 
+def feed(batch: Sequence[Window], inputs: Mapping[str, str]) -> dict[str, NDArray[Any]]:
+    """What a graph with `inputs` (`integer_inputs`) is given for a batch."""
+    ids, mask, types = padded(batch)
+    values = {
+        "input_ids": ids,
+        "attention_mask": mask,
+        "token_type_ids": types,
+        "position_ids": (mask.cumsum(axis=1) - 1).clip(0),
+    }
+    return {name: values[name].astype(dtype) for name, dtype in inputs.items()}
+
+
 def pool(states: NDArray[Any], mask: NDArray[np.int64], pooling: str) -> NDArray[Any]:
     """One vector a row from token states (rows, tokens, width) that are padded on the right."""
     import numpy as np
@@ -192,19 +199,31 @@ def pool(states: NDArray[Any], mask: NDArray[np.int64], pooling: str) -> NDArray
 def _load(folder: ModelFolder, threads: int) -> _Runtime:
     """The model in memory. Raises EmbeddingFailed with what the library said."""
     try:
-        session = _session(folder.graph, threads)
+        session = open_session(folder.graph, threads)
         tokenizer = _tokenizer(folder)
     except Exception as error:
         raise _broken(folder, error) from error
+    try:
+        inputs = integer_inputs(session)
+    except ValueError as error:
+        raise _broken(folder, tr("embed.graph_inputs", names=error)) from error
+    return _Runtime(session, tokenizer, inputs, *_output(folder, session))
+
+
+def integer_inputs(session: Any) -> dict[str, str]:
+    """The graph's inputs with their integer types.
+
+    Raises ValueError, naming them, when they are not those of a model that reads tokens.
+    """
     inputs = {i.name: i.type for i in session.get_inputs()}
     wanted = {"input_ids", "attention_mask", "token_type_ids", "position_ids"}
     if "input_ids" not in inputs or not set(inputs) <= wanted:
-        raise _broken(folder, tr("embed.graph_inputs", names=", ".join(inputs)))
-    dtypes = {name: _INTEGERS.get(kind, "int64") for name, kind in inputs.items()}
-    return _Runtime(session, tokenizer, dtypes, *_output(folder, session))
+        raise ValueError(", ".join(inputs))
+    return {name: _INTEGERS.get(kind, "int64") for name, kind in inputs.items()}
 
 
-def _session(graph: Path, threads: int) -> Any:
+def open_session(graph: Path, threads: int) -> Any:
+    """An onnxruntime session on the processor; `threads` is 0 for all cores."""
     import onnxruntime  # type: ignore[import-untyped]
 
     onnxruntime.disable_telemetry_events()
