@@ -6,10 +6,10 @@ import re
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Final
 
-from kb import backup, derived, pipeline, retrieval
+from kb import backup, derived, embedding, pipeline, retrieval
 from kb.config import PROJECT_NAME, ROOT, Settings, variable
 from kb.derived import VectorState
 from kb.errors import EmbeddingFailed, InvalidInput, NotFound
@@ -19,14 +19,16 @@ from kb.messages import set_language, tr
 from kb.places import Places
 from kb.project import Project
 from kb.ranking import DEFAULT
+from kb.reranking import Reranking
 from kb.scope import clean_source, find_document, near_names
 from kb.text import fold
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from kb.backup import Content
-    from kb.ports import DocumentParser, Embedder, OnProgress
+    from kb.ports import DocumentParser, Embedder, OnProgress, Reranker
     from kb.ranking import Ranking
     from kb.sync.report import SyncReport
     from kb.sync.run import SyncOptions
@@ -54,11 +56,20 @@ class Listing:
 class KnowledgeBase:
     """Everything a caller can do. Thread-safe; nothing is opened before it is used.
 
-    `embedder` stands in for the configured one.
+    `embedder` stands in for the configured one, `load_reranker` for what loads that.
+    `reranking` is None where there is none.
     """
 
-    def __init__(self, settings: Settings, embedder: Embedder | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        embedder: Embedder | None = None,
+        load_reranker: Callable[[], Reranker] | None = None,
+    ) -> None:
         self.settings = settings
+        load = load_reranker or partial(embedding.load_reranker, settings)
+        wanted = load_reranker or settings.reranker
+        self.reranking = Reranking(load) if wanted else None
         self._given_embedder = embedder
         self.places = Places(settings)
         self._projects: dict[str, Project] = {}
@@ -89,7 +100,13 @@ class KnowledgeBase:
         shard = self.project(project)
         with shard.catalog.reading() as reader:
             return retrieval.search(
-                reader, checked, lambda: shard.dense, self.embedder, self._room, ranking
+                reader,
+                checked,
+                lambda: shard.dense,
+                self.embedder,
+                self._room,
+                ranking,
+                self.reranking,
             )
 
     def read_range(
@@ -278,13 +295,9 @@ class KnowledgeBase:
 
     @cached_property
     def _embedder(self) -> Embedder | None:
-        from kb.embedding import open_embedder
-
-        return self._given_embedder or open_embedder(self.settings)
+        return self._given_embedder or embedding.open_embedder(self.settings)
 
     def _embedder_or_reason(self) -> tuple[Embedder | None, str]:
-        from kb.embedding import missing_embedder_hint
-
         try:
             engine = self._embedder
         except EmbeddingFailed as error:
@@ -293,12 +306,14 @@ class KnowledgeBase:
             return engine, ""
         if self.settings.embedder == "none":
             return None, tr("embed.on_purpose")
-        return None, missing_embedder_hint()
+        return None, embedding.missing_embedder_hint()
 
     def warm_up(self) -> None:
         """Load what the first search would wait for. Never raises: the search will tell."""
         with suppress(Exception):
             self.embedder().embed_query("warm")
+        if self.reranking:
+            self.reranking.start()
         with suppress(Exception):
             self.search("warm", 1)
 

@@ -53,6 +53,10 @@ class EmbeddingFailed(KbError):
     """The embedder is missing, unreachable, or returned vectors that cannot be used."""
 
 
+class RerankingFailed(KbError):
+    """The reranker is missing, is no cross-encoder, or returned scores that cannot be used."""
+
+
 class IndexDamaged(KbError):
     """The index was made by a newer version, or its files cannot be read or written."""
 

@@ -49,6 +49,23 @@ class Embedder(Protocol):
         ...
 
 
+class Reranker(Protocol):
+    """Reads a question and a passage together and says how well they fit. Loaded already."""
+
+    @property
+    def name(self) -> str:
+        """What a person calls the model: `onnx:bge-reranker-base` and so on."""
+        ...
+
+    def score(self, question: str, passages: Sequence[str], deadline: float) -> Sequence[float]:
+        """One finite number a passage, higher is better, comparable within this call only.
+
+        For as many of the first passages as can be done by `deadline` (of `time.monotonic`): all,
+        fewer, or none. Raises RerankingFailed.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ParseLimits:
     """What one document may cost. `memory_mb` is address space; `output_mb` the parsed text."""

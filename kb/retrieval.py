@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from kb.catalog import Model, Reader
     from kb.ports import Embedder, Vectors
+    from kb.reranking import Reranking
     from kb.types import Document, Page
     from kb.vectors.search import DenseSearch
 
@@ -91,10 +92,12 @@ def search(
     embedder: Callable[[], Embedder],
     max_chars: int,
     ranking: Ranking = DEFAULT,
+    reranking: Reranking | None = None,
 ) -> SearchResult:
     """The `top_k` best ranges for `query`, in one view of the index; none where nothing matches.
 
-    A phrase in quotes must stand literally in every hit.
+    A phrase in quotes must stand literally in every hit. `reranking` orders what may be shown, it
+    does not choose: whether anything matches is decided before.
 
     Keywords always answer; vectors join when the index and `embedder` agree on the model (it may
     raise EmbeddingFailed, which becomes a notice). The shown text of all hits stays within
@@ -116,6 +119,9 @@ def search(
         near = near.among({hit.id for hit in exact})
     ordered = order(reader, question, near.ranked, sparse, near.background, ranking)
     kept = _relevant(ordered, query, exact=exact is not None)
+    if reranking and kept:
+        kept, told = reranking.order(reader, query.text, kept)
+        notices += told
     spread = query.source is None
     hits, cut = build_hits(reader, kept, query.top_k, max_chars, spread=spread)
     if cut:

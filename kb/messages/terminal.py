@@ -98,8 +98,8 @@ TABLE: dict[str, tuple[str, str]] = {
     ),
     "doctor.fix_help": ("重建能重建的一切", "rebuild whatever can be rebuilt"),
     "doctor.download_help": (
-        "下载向量模型（默认 {default}；镜像用环境变量 HF_ENDPOINT）",
-        "download an embedding model (default {default}; HF_ENDPOINT names a mirror)",
+        "下载向量模型或重排模型（默认 {default}；镜像用环境变量 HF_ENDPOINT）",
+        "download an embedding model or a reranker (default {default}; HF_ENDPOINT names a mirror)",
     ),
     "doctor.json_help": ("以 JSON 输出", "answer in JSON"),
     "doctor.rebuilding": (
