@@ -27,6 +27,7 @@ from kb.lock import owner
 from kb.messages import tr
 from kb.objects.folder import free_bytes
 from kb.project import Project
+from kb.reranking import BUDGET_SECONDS, CANDIDATES, PASSAGE_CHARS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +36,9 @@ _LOW_DISK: Final = 1 << 30
 _OLDEST_SQLITE: Final = (3, 37, 0)
 _FIX: Final = "python -m kb.doctor --fix"
 _INSTALL: Final = "python -m pip install -r requirements.txt"
+_DOWNLOAD_RERANKER: Final = "python -m kb.doctor --download-model bge-reranker-base"
+_PAIRS: Final = 4
+"""Pairs that are scored to tell their time."""
 _WINDOWS: Final = sys.platform == "win32"
 
 
@@ -80,6 +84,7 @@ def run_checks(kb: KnowledgeBase, project: str | None = None) -> Iterator[Check]
         ("sqlite", _sqlite),
         ("chroma", lambda: _package(tr("doctor.chroma"), "chromadb")),
         ("model", lambda: _model(kb, shard)),
+        ("reranker", lambda: _reranker(kb)),
         ("ocr", lambda: _ocr(kb)),
         ("objects", lambda: _objects(kb)),
         ("data", lambda: _data_folder(shard)),
@@ -142,6 +147,7 @@ def _fix(kb: KnowledgeBase, project: str | None) -> None:
 
 def _download(kb: KnowledgeBase, name: str) -> None:
     from kb.embedding.download import download_model
+    from kb.embedding.folder import is_reranker
     from kb.types import Progress
 
     with progress_bars(quiet=False) as show:
@@ -150,7 +156,10 @@ def _download(kb: KnowledgeBase, name: str) -> None:
             kb.settings.model_dir,
             lambda done, total: show(Progress("download", done >> 20, total >> 20, "MiB")),
         )
-    say(tr("doctor.downloaded", name=name, folder=folder))
+    if is_reranker(folder):
+        say(tr("doctor.downloaded.reranker", name=folder.name, folder=folder))
+    else:
+        say(tr("doctor.downloaded", name=name, folder=folder))
 
 
 # -- checks --------------------------------------------------------------------------------
@@ -235,6 +244,32 @@ def _model(kb: KnowledgeBase, shard: Project) -> Check:
         return Check(name, False, detail, "python ingest.py --rebuild-vectors")
     detail = tr("doctor.model.ok", name=engine.name, dimension=engine.dimension, seconds=seconds)
     return Check(name, True, f"{detail} [{fingerprint}]")
+
+
+def _reranker(kb: KnowledgeBase) -> Check:
+    """Whether the reranker loads, how long a pair takes, and so how many a question can have."""
+    name = tr("doctor.reranker")
+    if kb.reranking is None:
+        return Check(name, True, tr("doctor.reranker.off"))
+    passages = [("知识库" * PASSAGE_CHARS)[:PASSAGE_CHARS]] * _PAIRS
+    try:
+        started = time.perf_counter()
+        engine = kb.reranking.wait()
+        loaded = time.perf_counter()
+        engine.score("知识库", passages, float("inf"))
+    except KbError as error:
+        return Check(name, False, error.message, error.hint or _DOWNLOAD_RERANKER)
+    pair = (time.perf_counter() - loaded) / _PAIRS
+    within = min(CANDIDATES, int(BUDGET_SECONDS / pair))
+    detail = tr(
+        "doctor.reranker.ok",
+        name=engine.name,
+        seconds=loaded - started,
+        ms=1000 * pair,
+        budget=BUDGET_SECONDS,
+        pairs=within,
+    )
+    return Check(name, True, detail)
 
 
 def _ocr(kb: KnowledgeBase) -> Check:

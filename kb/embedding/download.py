@@ -5,16 +5,24 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from kb.embedding.folder import GRAPHS, KB_MODEL, open_folder
-from kb.embedding.models import DEFAULT_MODEL, KNOWN, lookup, short_name
+from kb.embedding.cross_encoder import CrossEncoder
+from kb.embedding.folder import GRAPHS, KB_MODEL, RERANKER, is_reranker, open_folder
+from kb.embedding.models import (
+    DEFAULT_MODEL,
+    KNOWN,
+    RERANKERS,
+    lookup,
+    lookup_reranker,
+    short_name,
+)
 from kb.embedding.onnx import OnnxEmbedder
-from kb.errors import EmbeddingFailed
+from kb.errors import EmbeddingFailed, KbError
 from kb.messages import tr
 
 if TYPE_CHECKING:
@@ -47,9 +55,10 @@ def download_model(name: str, model_dir: Path, on_progress: OnBytes | None = Non
     """The folder of model `name` ("": the default) below `model_dir`, fetched unless it is there.
 
     `name` is one of the known models or any hub repository with an ONNX file. The files arrive in a
-    hidden folder, are checked by embedding a text, and only then get their name. A broken
+    hidden folder, are checked by embedding a text (a reranker by scoring a pair), and only then get
+    their name. A broken
     connection is taken up where it broke; after a failure, files that are complete are not fetched
-    again. `HF_ENDPOINT` names a mirror. Raises EmbeddingFailed.
+    again. `HF_ENDPOINT` names a mirror. Raises EmbeddingFailed, RerankingFailed.
     """
     name = name or DEFAULT_MODEL
     target = model_dir / short_name(name)
@@ -60,30 +69,34 @@ def download_model(name: str, model_dir: Path, on_progress: OnBytes | None = Non
     try:
         plan = _plan(name, model_dir)
         _fetch(plan, part, on_progress or (lambda _here, _all: None))
-    except EmbeddingFailed:
+    except KbError:
         raise
     except Exception as error:
         raise _failed(name, model_dir, error) from error
     _verify(plan, name, part)
     part.replace(target)
-    # Read once now, so that the first start does not have to.
-    _ = OnnxEmbedder(open_folder(target), 0).fingerprint
+    if not is_reranker(target):
+        # Read once now, so that the first start does not have to.
+        _ = OnnxEmbedder(open_folder(target), 0).fingerprint
     return target
 
 
 def _plan(name: str, model_dir: Path) -> _Plan:
     """The first repository for `name` that holds an ONNX file and a tokenizer."""
-    known = lookup(name)
-    repos = dict.fromkeys([name if "/" in name else "", known.hub if known else ""])
+    known, reranker = lookup(name), lookup_reranker(name)
+    hub = reranker.hub if reranker else known.hub if known else ""
+    repos = dict.fromkeys([name if "/" in name else "", hub])
     candidates = [repo for repo in repos if repo]
     if not candidates:
-        names = ", ".join(spec.name for spec in KNOWN if spec.hub)
+        there = [*(spec.name for spec in KNOWN if spec.hub), *(spec.name for spec in RERANKERS)]
+        names = ", ".join(there)
         raise EmbeddingFailed(
             tr("embed.not_on_hub", name=name, known=names),
             tr("embed.not_on_hub_hint", folder=model_dir),
         )
     for repo in candidates:
-        plan = _choose(repo, _repository(repo))
+        places = (reranker.graph, *GRAPHS) if reranker else GRAPHS
+        plan = _choose(repo, _repository(repo), places)
         if plan:
             return plan
     raise EmbeddingFailed(
@@ -99,10 +112,10 @@ def _repository(repo: str) -> ModelInfo:
     return HfApi(token=False).model_info(repo, files_metadata=True, timeout=20)
 
 
-def _choose(repo: str, info: ModelInfo) -> _Plan | None:
-    """The ONNX file we prefer, its external data, the tokenizer and what describes them."""
+def _choose(repo: str, info: ModelInfo, places: Sequence[str]) -> _Plan | None:
+    """The first ONNX file of `places`, its external data, the tokenizer and what describes them."""
     files = {file.rfilename: file for file in info.siblings or ()}
-    graph = next((place for place in GRAPHS if place in files), None)
+    graph = next((place for place in places if place in files), None)
     if graph is None:
         return None
     tokenizers = ("tokenizer.json", f"{graph.rpartition('/')[0]}/tokenizer.json")
@@ -176,7 +189,7 @@ def _check_digest(path: Path, file: RepoSibling) -> None:
 
 
 def _verify(plan: _Plan, name: str, part: Path) -> None:
-    """Write our note and embed a text. What fails is thrown away: more of it would not help."""
+    """Write our note and use the model. What fails is thrown away: more of it would not help."""
     from huggingface_hub import constants
 
     note: dict[str, Any] = {
@@ -185,15 +198,26 @@ def _verify(plan: _Plan, name: str, part: Path) -> None:
         "onnx": plan.graph,
     }
     known = lookup(name) or lookup(plan.repo)
-    if known:
+    reranker = is_reranker(part) or lookup_reranker(name) is not None
+    if reranker:
+        note["kind"] = RERANKER
+    elif known:
         note.update(_without(asdict(known), ("name", "hub")))
     (part / KB_MODEL).write_text(json.dumps(note, ensure_ascii=False, indent=2), encoding="utf-8")
     shutil.rmtree(part / ".cache", ignore_errors=True)
     try:
-        OnnxEmbedder(open_folder(part), 0).embed_passages(["政府工作报告"])
-    except EmbeddingFailed:
+        _use(part, reranker=reranker)
+    except KbError:
         shutil.rmtree(part, ignore_errors=True)
         raise
+
+
+def _use(part: Path, *, reranker: bool) -> None:
+    """Let the model work once. Raises what it raises."""
+    if reranker:
+        CrossEncoder(open_folder(part), 0)
+    else:
+        OnnxEmbedder(open_folder(part), 0).embed_passages(["政府工作报告"])
 
 
 def _without(values: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:

