@@ -14,6 +14,8 @@ AUC       of telling right first hits from the first hits of the same questions 
           right documents left out, by relevance (baselines: by their own score).
 accepted  of those questions without an answer, how many pass where 3 % of right hits are lost.
 p50, p95  milliseconds to rank and to build ten hits, the question's embedding left out.
+
+With KB_RERANKER set there is one system more, `product + reranker`, on its own budget.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ from bench.questions import (
     question_fields,
     shown,
 )
-from bench.systems import MEANING, OURS, PRODUCT, SYSTEMS, Bench
+from bench.systems import MEANING, OURS, PRODUCT, RERANKED, SYSTEMS, Bench
 from kb.app import KnowledgeBase
 from kb.config import ROOT, Settings
 from kb.console import prepare_streams, progress_bars, say
@@ -194,9 +196,10 @@ def run(
             say(state.notice)
         kept = data_dir / folder.name / "questions.npz"
         engine = _Remembering(kb.embedder(), [question.text for question in questions], kept)
+    reranker = kb.reranking.wait() if kb.reranking and RERANKED in names else None
     shard = kb.project()
     with shard.catalog.reading() as reader:
-        outcomes = measure(Bench(shard, reader, engine), questions, names)
+        outcomes = measure(Bench(shard, reader, engine, reranker), questions, names)
     product = outcomes.get(PRODUCT)
     return {name: figures(outcome, product) for name, outcome in outcomes.items()}
 
@@ -234,6 +237,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     prepare_streams()
+    systems = (*SYSTEMS, RERANKED) if Settings().reranker else SYSTEMS
     parser = argparse.ArgumentParser(
         prog="python -m bench.retrieval",
         description=__doc__,
@@ -249,7 +253,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--limit", type=int, default=0, help="an even sample of at most N questions"
     )
     parser.add_argument(
-        "--systems", nargs="+", choices=SYSTEMS, default=SYSTEMS, help="only these (BM25 …)"
+        "--systems", nargs="+", choices=systems, default=systems, help="only these (BM25 …)"
     )
     parser.add_argument(
         "--results", nargs="+", type=Path, metavar="FILE", help="measure nothing, show these"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from kb import retrieval
+from kb import reranking, retrieval
 from kb.fusion import Fused, Ranked, reciprocal_rank_fusion
 from kb.ranking import CONVEX, DEFAULT, DEPTH, RRF, Ranking, make_question, order
 from kb.text import fold
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from kb.catalog import Reader
-    from kb.ports import Embedder
+    from kb.ports import Embedder, Reranker
     from kb.project import Project
 
 PRODUCT: Final = "product"
@@ -27,6 +27,8 @@ OURS: Final = ("BM25", "vectors", RRF.name, CONVEX.name, PRODUCT)
 """Over the product's own two engines; the only ones measured without their right document."""
 REFERENCES: Final = ("rank_bm25 bigrams", "rank_bm25 jieba", "seed recipe")
 SYSTEMS: Final = (*REFERENCES, *OURS)
+RERANKED: Final = "product + reranker"
+"""Only where KB_RERANKER names a model: within the product's budget, so that times matter twice."""
 MEANING: Final = {
     "rank_bm25 bigrams": "rank_bm25 (Okapi, its defaults) over bigrams of Han, words otherwise",
     "rank_bm25 jieba": "rank_bm25 over jieba's words",
@@ -37,6 +39,7 @@ MEANING: Final = {
     CONVEX.name: "both engines by standardised scores, half and half",
     PRODUCT: "convex + 3 · share of the question's words (idf) within 5 lines of the block"
     " + 2 · share of its runs of three characters inside it",
+    RERANKED: "the product's first 30 by KB_RERANKER's cross-encoder, as many as 2 s allow",
 }
 _WORD: Final = re.compile(r"[^\W_]+")
 
@@ -52,10 +55,17 @@ class Said:
 class Bench:
     """One index in one view, with the engines' answers to a question computed once."""
 
-    def __init__(self, shard: Project, reader: Reader, embedder: Embedder | None) -> None:
+    def __init__(
+        self,
+        shard: Project,
+        reader: Reader,
+        embedder: Embedder | None,
+        reranker: Reranker | None = None,
+    ) -> None:
         self._shard = shard
         self.reader = reader
         self._embedder = embedder
+        self._reranker = reranker
         self._references: dict[str, _Reference] = {}
         self._key: Any = None
         self._kept: dict[str, tuple[Any, float]] = {}
@@ -82,7 +92,15 @@ class Bench:
         fused, d = _timed(
             lambda: order(self.reader, question, near.ranked, sparse, background, ranking)
         )
+        if name == RERANKED:
+            fused, e = _timed(lambda: self._reranked(text, fused))
+            return Said(fused, a + b + c + d + e)
         return Said(fused, a + b + c + d)
+
+    def _reranked(self, text: str, fused: Sequence[Fused]) -> Sequence[Fused]:
+        assert self._reranker
+        deadline = time.monotonic() + reranking.BUDGET_SECONDS
+        return reranking.reordered(self.reader, text, fused, self._reranker, deadline)[0]
 
     def _near(self, text: str, documents: Collection[int] | None) -> retrieval.Near:
         engine = self._embedder
@@ -159,4 +177,5 @@ _RANKINGS: Final[dict[str, Ranking]] = {
     RRF.name: RRF,
     CONVEX.name: CONVEX,
     PRODUCT: DEFAULT,
+    RERANKED: DEFAULT,
 }

@@ -4,10 +4,11 @@ import json
 import xml.etree.ElementTree as ET
 
 import pytest
+from cross_encoder_support import put_cross_encoder
 
 from bench import metrics, report, retrieval
 from bench.questions import Span, first_right, gains, load_questions, question_fields
-from bench.systems import MEANING, SYSTEMS, bigrams
+from bench.systems import MEANING, PRODUCT, RERANKED, SYSTEMS, bigrams
 from kb.config import ROOT
 
 ANSWER = Span("a.txt", 1, 3, 4)
@@ -100,7 +101,7 @@ def test_a_run_measures_every_system_and_saves_its_commit(questions, tmp_path, m
     arguments = [str(questions), "--data", str(data), "--json", str(out), "--plots", str(tmp_path)]
     assert retrieval.main(arguments) == 0
     saved = json.loads(out.read_text(encoding="utf-8"))
-    assert set(saved["results"]["small"]) == set(SYSTEMS) == set(MEANING)
+    assert set(saved["results"]["small"]) == set(SYSTEMS) == {*MEANING} - {RERANKED}
     assert "commit" in saved
     product = saved["results"]["small"]["product"]
     assert product["hit@5"] == product["span@5"] == product["pool"] == 100
@@ -110,6 +111,25 @@ def test_a_run_measures_every_system_and_saves_its_commit(questions, tmp_path, m
     assert (data / "small" / "questions.npz").is_file()
     assert "| small | product |" in capsys.readouterr().out
     assert ET.parse(tmp_path / "hit_at_1.svg").getroot().tag.endswith("svg")
+
+
+def test_a_reranker_is_one_system_more_with_its_time(questions, tmp_path, monkeypatch, capsys):
+    put_cross_encoder(tmp_path / "models" / "small")
+    monkeypatch.setenv("KB_EMBEDDER", "hash")
+    monkeypatch.setenv("KB_MODEL_DIR", str(tmp_path / "models"))
+    monkeypatch.setenv("KB_RERANKER", "small")
+    out = tmp_path / "r.json"
+    assert retrieval.main([str(questions), "--json", str(out), "--systems", PRODUCT, RERANKED]) == 0
+    small = json.loads(out.read_text(encoding="utf-8"))["results"]["small"]
+    # The model knows no word of these texts, so that the shortest come first: not 图书馆.
+    assert small[RERANKED]["hit@1"] == pytest.approx(100 * 10 / 12)
+    assert small[PRODUCT]["hit@1"] == 100
+    assert small[RERANKED]["pool"] == small[PRODUCT]["pool"] == 100
+    assert small[RERANKED]["p50 ms"] > 0
+    assert f"| small | {RERANKED} |" in capsys.readouterr().out
+    monkeypatch.delenv("KB_RERANKER")
+    with pytest.raises(SystemExit):
+        retrieval.main([str(questions), "--systems", RERANKED])
 
 
 def test_the_readmes_hold_markers_that_the_table_goes_between(tmp_path):
