@@ -35,6 +35,9 @@ sets more than 3 % of right first hits are lost."""
 
 _GRAM: Final = 3
 _ALL_WORDS: Final = 0.999
+_SURE_OF_ALL: Final = 0.5
+"""The least relevance where every word of the question stands: 20 of 26 such first hits, with and
+without the right document, were right on five sets."""
 _HAN: Final = re.compile("[\u3400-\u9fff]")
 _LATIN: Final = re.compile("[a-z]+")
 _FOREIGN: Final = (0.5, 2.0)
@@ -220,7 +223,7 @@ def _judged(
         evidence = length + weights.keywords * keywords + weights.words * known
         if usual:
             evidence += weights.cosine * usual.above(cosine)
-        least = NO_MATCH if share.words >= _ALL_WORDS else 0.0
+        least = _SURE_OF_ALL if share.words >= _ALL_WORDS else 0.0
         judged.append(replace(hit, score=score, relevance=max(least, _logistic(evidence))))
     return judged
 

@@ -74,7 +74,7 @@ def test_where_every_word_stands_there_is_a_match(office: Library, query: str) -
     # "办法" stands in every block alike: neither BM25 nor a vector tells one from another.
     hits = office.kb.search(query).hits
     assert hits
-    assert hits[0].relevance >= NO_MATCH
+    assert hits[0].relevance >= 0.5 > NO_MATCH
 
 
 def test_half_of_the_words_are_worth_more_in_a_long_question() -> None:
