@@ -7,7 +7,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 RRF_K: Final = 60
 """The constant of Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet
@@ -54,17 +54,24 @@ def reciprocal_rank_fusion(
 
 
 def convex_combination(
-    dense: Sequence[Ranked], sparse: Sequence[Ranked], *, share: float, depth: int
+    dense: Sequence[Ranked],
+    sparse: Sequence[Ranked],
+    *,
+    share: float,
+    depth: int,
+    unknown: Collection[int] = (),
 ) -> list[Fused]:
     """Both lists as one, best first: score = share · dense + (1 - share) · sparse, standardised.
 
     A keyword list of fewer than `depth` is complete: every other block scores 0 in it. A candidate
-    that one engine did not list counts there as its weakest. An empty list has no say.
+    that one engine did not list counts there as its weakest; one of those whose vector is `unknown`
+    as its keywords have it. An empty list has no say.
     """
     of_dense, low_dense = deviations(dense, len(dense))
     of_sparse, low_sparse = deviations(sparse, depth)
     if not dense or not sparse:
         share = float(bool(dense))
+    of_dense |= {id_: of_sparse[id_] for id_ in unknown}
     scores = {
         id_: share * of_dense.get(id_, low_dense) + (1 - share) * of_sparse.get(id_, low_sparse)
         for id_ in {**of_dense, **of_sparse}

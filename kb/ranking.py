@@ -15,7 +15,7 @@ from kb.fusion import convex_combination, deviations, reciprocal_rank_fusion
 from kb.text import fold, fold_lines, split_lines, tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from kb.catalog import Reader
     from kb.fusion import Fused, Ranked
@@ -66,7 +66,7 @@ DEFAULT: Final = Ranking("product", "convex", window=3.0, grams=2.0)
 
 
 class _Evidence(NamedTuple):
-    """Weights of a logistic function: see `_judged`."""
+    """Weights of a logistic function: see `_Judge`."""
 
     cosine: float
     keywords: float
@@ -125,15 +125,26 @@ def order(
     background: Background | None,
     ranking: Ranking = DEFAULT,
 ) -> list[Fused]:
-    """All candidates, best first, each with its relevance."""
+    """All candidates, best first, each with its relevance.
+
+    A block that waits for its vector is judged by keywords alone.
+    """
+    pending = reader.pending_among([hit.id for hit in sparse]) if dense else set()
     if ranking.fusion == "rrf":
         fused = reciprocal_rank_fusion(dense, sparse)
     else:
-        fused = convex_combination(dense, sparse, share=ranking.dense, depth=DEPTH)
+        share = ranking.dense
+        fused = convex_combination(dense, sparse, share=share, depth=DEPTH, unknown=pending)
     shares = _shares(reader, question, fused[:RESCORED])
     scored = [(_score(hit, shares.get(hit.id, _NOTHING), ranking), hit) for hit in fused]
     scored.sort(key=lambda pair: -pair[0])
-    return _judged(scored, shares, sparse, background, len(question.weights))
+    judge = _Judge(sparse, background if dense else None, fused, len(question.weights))
+    return [
+        replace(
+            hit, score=score, relevance=judge.relevance(hit, shares.get(hit.id, _NOTHING), pending)
+        )
+        for score, hit in scored
+    ]
 
 
 def _score(hit: Fused, share: _Share, ranking: Ranking) -> float:
@@ -194,38 +205,42 @@ def _is_chinese(folded: str) -> bool:
 # -- relevance -----------------------------------------------------------------------------
 
 
-def _judged(
-    scored: Sequence[tuple[float, Fused]],
-    shares: Mapping[int, _Share],
-    sparse: Sequence[Ranked],
-    background: Background | None,
-    words: int,
-) -> list[Fused]:
-    """Candidates with their score and relevance, a logistic function of four kinds of evidence.
+class _Judge:
+    """How relevant a candidate is: a logistic function of four kinds of evidence.
 
     How far the cosine stands above the index's, in its deviations; how far BM25 stands above that
     of the other candidates, likewise; which share of the question's words stands there; and how
     many words those are, as a long question has a smaller share by nature. Fitted on questions with
-    and without their right document, see README. Where every word stands, there is a match.
+    and without their right document, see README.
     """
-    standing, lowest = deviations(sparse, DEPTH)
-    cosines = [hit.dense_score for _, hit in scored if hit.dense_score is not None]
-    weakest, usual = min(cosines, default=0.0), background if cosines else None
-    weights = _BOTH if usual else _KEYWORDS_ONLY
-    length = weights.length * log(1 + words) + weights.bias
-    judged = []
-    for score, hit in scored:
-        share, keywords = shares.get(hit.id, _NOTHING), standing.get(hit.id, lowest)
-        cosine = weakest if hit.dense_score is None else hit.dense_score
-        known = share.words
-        if share.foreign and usual:
-            known, keywords = max(known, _FOREIGN[0]), max(keywords, _FOREIGN[1])
-        evidence = length + weights.keywords * keywords + weights.words * known
-        if usual:
-            evidence += weights.cosine * usual.above(cosine)
+
+    def __init__(
+        self,
+        sparse: Sequence[Ranked],
+        background: Background | None,
+        fused: Sequence[Fused],
+        words: int,
+    ) -> None:
+        self._standing, self._lowest = deviations(sparse, DEPTH)
+        self._background = background
+        cosines = [hit.dense_score for hit in fused if hit.dense_score is not None]
+        self._weakest = min(cosines, default=0.0)
+        self._length = log(1 + words)
+
+    def relevance(self, hit: Fused, share: _Share, pending: Collection[int]) -> float:
+        """0-1. By keywords alone where there are no vectors, or the hit is `pending`."""
+        background = None if hit.id in pending else self._background
+        keywords, words = self._standing.get(hit.id, self._lowest), share.words
+        if background is None:
+            cosine, weights = 0.0, _KEYWORDS_ONLY
+        else:
+            cosine = self._weakest if hit.dense_score is None else hit.dense_score
+            cosine, weights = background.above(cosine), _BOTH
+            if share.foreign:
+                words, keywords = max(words, _FOREIGN[0]), max(keywords, _FOREIGN[1])
+        evidence = weights.cosine * cosine + weights.keywords * keywords + weights.words * words
         least = _SURE_OF_ALL if share.words >= _ALL_WORDS else 0.0
-        judged.append(replace(hit, score=score, relevance=max(least, _logistic(evidence))))
-    return judged
+        return max(least, _logistic(evidence + weights.length * self._length + weights.bias))
 
 
 def _logistic(evidence: float) -> float:

@@ -191,6 +191,18 @@ class Reader:
         texts = self._texts_of_pages({(row[1], row[2]) for row in rows})
         return [Pending(row[0], row[3], texts[row[0]]) for row in rows]
 
+    def pending_among(self, ids: Sequence[int]) -> set[int]:
+        """Those of `ids` that wait for their vector."""
+        found: set[int] = set()
+        for start in range(0, len(ids), _CHUNK):
+            part = ids[start : start + _CHUNK]
+            rows = self._db.execute(
+                f"SELECT id FROM blocks WHERE vector_id IS NULL AND id IN ({_marks(part)})",  # noqa: S608
+                part,
+            )
+            found.update(row[0] for row in rows)
+        return found
+
     def _texts_of_pages(self, places: set[tuple[int, int]]) -> dict[int, str]:
         documents = self.documents({document_id for document_id, _page in places})
         texts: dict[int, str] = {}

@@ -59,3 +59,13 @@ def test_scale_and_offset_of_an_engines_scores_do_not_matter(
 def test_an_empty_list_has_no_say(order: list[int]) -> None:
     fused = convex_combination([], ranked(order), share=0.5, depth=100)
     assert [hit.id for hit in fused] == order
+
+
+def test_what_has_no_vector_yet_stands_as_its_keywords_have_it() -> None:
+    dense = [Ranked(1, 0.9), Ranked(2, 0.8), Ranked(3, 0.7)]
+    sparse = [Ranked(7, 6.0), Ranked(1, 5.0), Ranked(2, 1.0)]
+    assert convex_combination(dense, sparse, share=0.5, depth=100)[0].id == 1
+    fused = convex_combination(dense, sparse, share=0.5, depth=100, unknown={7})
+    assert fused[0].id == 7
+    assert fused[0].dense_rank is None
+    assert fused[0].dense_score is None

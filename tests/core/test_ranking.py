@@ -35,6 +35,9 @@ class OneBlock:
     def page(self, _document: int, _number: int) -> Page:
         return Page(1, self.text, "virtual")
 
+    def pending_among(self, _ids: list[int]) -> set[int]:
+        return set()
+
 
 @pytest.fixture(scope="module")
 def office(tmp_path_factory: pytest.TempPathFactory) -> Library:
@@ -98,6 +101,21 @@ def test_words_do_not_count_against_text_in_another_language() -> None:
         return order(OneBlock(text), question, near, [], background)[0].relevance  # type: ignore[arg-type]
 
     assert sureness("the team that won the match") > sureness("今日气温下降三度") * 2
+
+
+def test_what_waits_for_its_vector_is_judged_by_its_keywords(library: Library) -> None:
+    for n in range(60):
+        library.put(f"旧/{n}.txt", f"{TOPICS[n % 10]}管理办法第{n}号。", update=False)
+    library.kb.update()
+    library.put("新/许可.txt", "建设工程规划许可证由窗口核发。", update=False)
+    for n in range(5):
+        library.put(f"新/{n}.txt", f"建设工程第{n}处。", update=False)
+    result = library.kb.search("规划许可证由谁核发")
+    assert result.hits[0].citation.source == "新/许可.txt"
+    assert result.hits[0].dense_rank is None
+    assert result.hits[0].relevance > 0.3
+    library.kb.update()
+    assert library.kb.search("规划许可证由谁核发").hits[0].citation.source == "新/许可.txt"
 
 
 def test_among_too_few_to_tell_nothing_is_refused(office: Library) -> None:
