@@ -11,7 +11,7 @@ from kb.errors import EmbeddingFailed, InvalidInput, NotFound
 from kb.fusion import Fused, Ranked
 from kb.hits import LINE_OVERHEAD, build_hits
 from kb.messages import tr
-from kb.phrases import holding, quoted
+from kb.phrases import MAX_CHECKED, holding, quoted
 from kb.ranking import (
     DEFAULT,
     DEPTH,
@@ -102,10 +102,11 @@ def search(
     """
     documents = find_scope(reader, query.source)
     phrases = quoted(query.text)
-    exact = holding(reader, phrases, documents) if phrases else None
-    if exact == []:
+    held = holding(reader, phrases, documents) if phrases else None
+    if held and not held.ranked:
         notice = _no_phrase(reader, phrases, documents)
         return SearchResult(query.text, reader.project, (), notice)
+    exact = held.ranked if held else None
     # The model computes while SQLite looks the words up: neither needs the other.
     asked = _embedding.submit(_query_vector, reader.model, query.text, embedder)
     question = make_question(reader, query.text)
@@ -114,6 +115,8 @@ def search(
     notices = list(near.notices)
     if exact is not None:
         near = near.among({hit.id for hit in exact})
+    if held and not held.checked:
+        notices.append(_unchecked())
     ordered = order(reader, question, near.ranked, sparse, near.background, ranking)
     kept = _relevant(ordered, query, exact=exact is not None)
     spread = query.source is None
@@ -216,11 +219,18 @@ def _query_vector(
 
 def _no_phrase(reader: Reader, phrases: Sequence[str], documents: Collection[int] | None) -> str:
     """Which phrases are nowhere; several may each be somewhere, but not in one place."""
-    nowhere = [phrase for phrase in phrases if not holding(reader, [phrase], documents)]
-    if not nowhere:
+    alone = {phrase: holding(reader, [phrase], documents) for phrase in phrases}
+    nowhere = [phrase for phrase, held in alone.items() if held.checked and not held.ranked]
+    if nowhere:
+        named = tr("list.separator").join(f"“{phrase[:80]}”" for phrase in nowhere)
+        return tr("search.phrase_nowhere", phrases=named)
+    if all(held.checked for held in alone.values()):
         return tr("search.phrases_apart")
-    named = tr("list.separator").join(f"“{phrase[:80]}”" for phrase in nowhere)
-    return tr("search.phrase_nowhere", phrases=named)
+    return f"{tr('search.phrase_not_found')}{_unchecked()}"
+
+
+def _unchecked() -> str:
+    return tr("search.phrase_unchecked", limit=MAX_CHECKED)
 
 
 def _why_nothing(reader: Reader, query: Query, ordered: Sequence[Fused]) -> str:
