@@ -47,6 +47,9 @@ SMALL: Final = 10
 """So few blocks are no reason to leave a term out."""
 NEAREST: Final = 3
 """Documents that are named where nothing matches."""
+MAX_TITLE: Final = 80
+MAX_SOURCE: Final = 300
+"""Characters of a title and of a source that are shown there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,17 +243,29 @@ def _why_nothing(reader: Reader, query: Query, ordered: Sequence[Fused]) -> str:
         return tr("search.nothing")
     if query.min_relevance is not None:
         return tr("search.nothing_relevant", value=query.min_relevance)
-    names = tr("list.separator").join(f'"{name}"' for name in _nearest_sources(reader, ordered))
+    names = tr("list.separator").join(map(_named, _nearest_documents(reader, ordered)))
     return tr("search.no_match", names=names)
 
 
-def _nearest_sources(reader: Reader, ordered: Sequence[Fused]) -> list[str]:
+def _nearest_documents(reader: Reader, ordered: Sequence[Fused]) -> list[Document]:
     """The documents of the best candidates, the nearest first."""
     blocks = reader.blocks([hit.id for hit in ordered])
     ids = dict.fromkeys(blocks[hit.id].document_id for hit in ordered if hit.id in blocks)
     nearest_ids = list(ids)[:NEAREST]
     documents = reader.documents(nearest_ids)
-    return [documents[id_].source for id_ in nearest_ids if id_ in documents]
+    return [documents[id_] for id_ in nearest_ids if id_ in documents]
+
+
+def _named(document: Document) -> str:
+    """A document's source, after its title where the source does not begin with that."""
+    source = _shortened(document.source, MAX_SOURCE)
+    if not document.title or document.source.startswith(document.title):
+        return f'"{source}"'
+    return tr("search.nearest", title=_shortened(document.title, MAX_TITLE), source=source)
+
+
+def _shortened(name: str, limit: int) -> str:
+    return name if len(name) <= limit else f"{name[: limit - 1]}…"
 
 
 # -- read_range ----------------------------------------------------------------------------

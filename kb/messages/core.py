@@ -287,6 +287,10 @@ TABLE: dict[str, tuple[str, str]] = {
         "没有与问题相符的内容（最接近的文档：{names}）。换个说法再试，或用 source 指定文档。",
         "Nothing matches (the nearest documents: {names}). Rephrase, or name a document as source.",
     ),
+    "search.nearest": (
+        '《{title}》（"{source}"）',
+        '{title} ("{source}")',
+    ),
     "search.phrase_nowhere": (
         "引号内的原文在检索范围内一处也没有：{phrases}。去掉引号可按意思检索。",
         (

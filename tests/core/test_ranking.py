@@ -1,15 +1,23 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from core_support import Library, settings_for
 
+from kb.messages import set_language
 from kb.ranking import CONVEX, DEFAULT, JUDGED_FROM, RRF
 
 TOPICS = (
     "经费", "人员", "设备", "场地", "安全", "培训", "采购", "验收", "归档", "保密",
 )  # fmt: skip
+
+
+def rules(n: int) -> str:
+    topic = TOPICS[n % 10]
+    lines = [f"{topic}管理办法第{n}号：{topic}由部门{n}负责，第{i}项。" for i in range(10)]
+    return "\n".join(lines)
 
 
 @pytest.fixture(scope="module")
@@ -18,9 +26,7 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Library:
     folder: Path = tmp_path_factory.mktemp("office")
     library = Library(folder, settings_for(folder))
     for n in range(80):
-        topic = TOPICS[n % 10]
-        lines = [f"{topic}管理办法第{n}号：{topic}由部门{n}负责，第{i}项。" for i in range(10)]
-        library.put(f"办法/{n}.txt", "\n".join(lines), update=False)
+        library.put(f"办法/{n}.txt", rules(n), update=False)
     library.put("其他/天象.txt", "二〇三五年将看到日全食，观测地点在敦煌。\n须准备滤光片。")
     return library
 
@@ -29,6 +35,31 @@ def test_no_match_names_the_nearest_documents(office: Library) -> None:
     result = office.kb.search("量子纠缠与超导磁体的低温实验")
     assert result.hits == ()
     assert ".txt" in result.notice
+
+
+def test_the_nearest_titles_are_named_with_their_sources(office: Library) -> None:
+    notice = office.kb.search("量子纠缠与超导磁体的低温实验").notice
+    named = re.findall(r'《(\d+)》（"办法/(\d+)\.txt"）', notice)
+    assert len(named) == 3
+    assert all(title == stem for title, stem in named)
+
+
+def test_a_title_that_the_source_begins_with_is_not_said_twice(library: Library) -> None:
+    long = "Notice-on-rules-" * 9
+    for n in range(80):
+        folder = "" if n % 2 else f"deep/{n % 7}/"
+        library.put(f"{folder}{long}{n}.txt", rules(n), update=False)
+    library.put("天象.txt", "二〇三五年将看到日全食，观测地点在敦煌。")
+    set_language("en")
+    try:
+        notices = [library.kb.search(f"量子纠缠与超导磁体的低温实验{n}").notice for n in range(9)]
+    finally:
+        set_language("zh")
+    named = [found for n in notices for found in re.findall(r'(?:(\S+) \()?"([^"]+)"', n)]
+    assert {bool(title) for title, _source in named} == {True, False}
+    for title, source in named:
+        assert bool(title) == ("/" in source)
+        assert len(title) <= 80
 
 
 def test_a_match_stands_out(office: Library) -> None:
