@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kb.errors import EmbeddingFailed, InvalidInput, NotFound
 from kb.fusion import Fused, Ranked
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from kb.catalog import Model, Reader
     from kb.ports import Embedder, Vectors
-    from kb.types import Document, Page
+    from kb.types import Document, Hit, Page
     from kb.vectors.search import DenseSearch
 
 _LOG: Final = logging.getLogger(__name__)
@@ -120,15 +120,39 @@ def search(
         near = near.among({hit.id for hit in exact})
     if held and not held.checked:
         notices.append(_unchecked())
-    ordered = order(reader, question, near.ranked, sparse, near.background, ranking)
-    kept = _relevant(ordered, query, exact=exact is not None)
-    spread = query.source is None
-    hits, cut = build_hits(reader, kept, query.top_k, max_chars, spread=spread)
+
+    def built(dense: Sequence[Ranked], sparse: Sequence[Ranked]) -> _Built:
+        ordered = order(reader, question, dense, sparse, near.background, ranking)
+        kept, spread = _relevant(ordered, query, exact=exact is not None), query.source is None
+        return _Built(ordered, *build_hits(reader, kept, query.top_k, max_chars, spread=spread))
+
+    ordered, hits, cut = built(near.ranked, sparse)
+    others = _others(reader, ordered, hits) if documents is None and exact is None else []
+    if others and query.top_k > 1:
+        beside = nearest(reader, asked.result, others, dense).ranked
+        more = keywords(reader, question, others)
+        ordered, hits, cut = built([*near.ranked, *beside], [*sparse, *more])
     if cut:
         notices.append(tr("search.cut", count=cut))
     if not hits:
         notices.append(_why_nothing(reader, query, ordered))
     return SearchResult(query.text, reader.project, tuple(hits), "\n".join(notices))
+
+
+class _Built(NamedTuple):
+    """All candidates, the hits made of them, and how many were cut."""
+
+    ordered: Sequence[Fused]
+    hits: Sequence[Hit]
+    cut: int
+
+
+def _others(reader: Reader, ordered: Sequence[Fused], hits: Sequence[Hit]) -> list[int]:
+    """All documents but one, where that one has all candidates: so long that it leaves no room."""
+    if len({hit.citation.source for hit in hits}) != 1:
+        return []
+    of = {block.document_id for block in reader.blocks([hit.id for hit in ordered]).values()}
+    return [id_ for id_ in reader.documents() if id_ not in of] if len(of) == 1 else []
 
 
 def _relevant(ordered: Sequence[Fused], query: Query, *, exact: bool) -> list[Fused]:

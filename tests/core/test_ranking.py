@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -133,6 +135,71 @@ def test_touching_blocks_are_one_hit_with_the_joined_range(library: Library) -> 
     assert [(hit.citation.line_start, hit.citation.line_end) for hit in hits] == [(1, 16)]
 
 
+def test_hits_of_a_page_that_touch_as_they_are_shown_are_one(library: Library) -> None:
+    lines = [f"说明第{n}行，与问题无关。" for n in range(1, 61)]
+    for n in (3, 18, 33, 52):
+        lines[n - 1] = f"日全食观测地点在敦煌，第{n}行。"
+    library.put("长.txt", "\n".join(lines))
+    for n in range(40):
+        library.put(f"{n}.txt", f"关于{TOPICS[n % 10]}的第{n}个传说。", update=False)
+    library.kb.update()
+    hits = library.kb.search("日全食观测地点 敦煌", 6, min_relevance=0).hits
+    assert len(hits) == 6
+    assert any(len([line for line in hit.lines if not line.match]) > 5 for hit in hits)
+    places = sorted(
+        (hit.citation.source, hit.citation.page, hit.citation.line_start, hit.citation.line_end)
+        for hit in hits
+    )
+    for one, other in pairwise(places):
+        assert one[:2] != other[:2] or one[3] + 1 < other[2]
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_a_copy_of_a_long_document_under_another_name_has_its_hits_too(library: Library) -> None:
+    text = "\f".join(f"日全食的观测地点在敦煌，第{p}页。" for p in range(1, 31))
+    library.put("甲.txt", text)
+    library.put("副本/乙.txt", text)
+    for n in range(30):
+        library.put(f"其他/{n}.txt", f"日食的第{n}个传说。", update=False)
+    library.kb.update()
+    for top_k in (2, 3, 6, 20):
+        counts = Counter(library.sources("日全食观测地点 敦煌", top_k, min_relevance=0))
+        assert counts.keys() >= {"甲.txt", "副本/乙.txt"}
+        assert counts.total() == top_k
+    first, second = library.kb.search("日全食观测地点 敦煌 第7页", 2, min_relevance=0).hits
+    assert first.text == second.text
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    """One document of three hundred pages that all match, and sixty that match less."""
+    folder: Path = tmp_path_factory.mktemp("shelf")
+    library = Library(folder, settings_for(folder, max_chars=100_000))
+    pages = [f"日全食观测 敦煌 第{p}页" for p in range(300)]
+    library.put("长.txt", "\f".join(pages), update=False)
+    for n in range(60):
+        library.put(f"{n}.txt", f"关于日食的传说之{n}：从前有一个地方叫敦煌。", update=False)
+    library.kb.update()
+    return library
+
+
+@pytest.mark.parametrize(("top_k", "most"), [(1, 1), (2, 1), (3, 2), (6, 4), (50, 33)])
+def test_a_document_gives_two_thirds_at_most_even_if_all_candidates_are_its(
+    shelf: Library, top_k: int, most: int
+) -> None:
+    sources = shelf.sources("日全食观测 敦煌", top_k)
+    assert sources[0] == "长.txt"
+    assert (len(sources), sources.count("长.txt")) == (top_k, most)
+    assert shelf.sources("日全食观测 敦煌", top_k, source="长.txt") == ["长.txt"] * top_k
+
+
+@pytest.mark.parametrize("top_k", [1, 2, 3, 6, 50])
+def test_the_only_document_fills_the_answer(tmp_path: Path, top_k: int) -> None:
+    library = Library(tmp_path, settings_for(tmp_path, max_chars=100_000))
+    library.put("长.txt", "\f".join(f"日全食观测 敦煌 第{p}页" for p in range(60)))
+    assert library.sources("日全食观测 敦煌", top_k) == ["长.txt"] * top_k
+
+
 # -- scope ---------------------------------------------------------------------------------
 
 
@@ -151,3 +218,25 @@ def test_a_name_that_is_alike_but_for_width_case_and_script_is_enough(library: L
     assert library.sources("敦煌", source="数字ｐｌａｎ.txt") == ["政策/數字Plan.TXT"]
     library.put("数字plan.txt", "敦煌")
     assert library.sources("敦煌", source="数字plan.txt") == ["数字plan.txt"]
+
+
+@pytest.mark.parametrize("source", ["此处/", "此处/a.txt", "a.txt", "此处\\", "  此处／ "])
+def test_five_hundred_better_blocks_elsewhere_do_not_crowd_the_scope_out(
+    crowd: Library, source: str
+) -> None:
+    hits = crowd.kb.search("日全食 观测 敦煌", 3, source=source).hits
+    assert [hit.citation.source for hit in hits] == ["此处/a.txt"]
+    assert (hits[0].dense_rank, hits[0].sparse_rank) == (1, 1)
+    assert crowd.sources("「敦煌」", 3, source=source) == ["此处/a.txt"]
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    folder: Path = tmp_path_factory.mktemp("crowd")
+    library = Library(folder, settings_for(folder))
+    pages = [f"日全食 观测 敦煌 {p}" for p in range(100)]
+    for n in range(5):
+        library.put(f"别处/{n}.txt", "\f".join(pages), update=False)
+    library.put("此处/a.txt", "这一篇写的是别的事情，只在最后顺带提到敦煌这个地方。", update=False)
+    library.kb.update()
+    return library
