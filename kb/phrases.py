@@ -28,15 +28,16 @@ MAX_WORDS: Final = 500
 """Words of the index that the first word of a phrase may be the end or the middle of."""
 _RAREST: Final = 12  # parts of a phrase that the index is asked for
 _RAREST_OF_PAGE: Final = 4
+_LOOKED_UP: Final = 3  # first words of phrases, the longest, for which the vocabulary is read
 _SHRINKS: Final = 8  # characters that folding may take from an ordinal: 第一百二十三条 is 第123条
 
 _QUOTED: Final = re.compile('「([^「」]+)」|『([^『』]+)』|“([^“”]+)”|"([^"]+)"|＂([^＂]+)＂')
 
 
 def quoted(text: str) -> list[str]:
-    """The phrases that stand in paired quotes and hold a word, in order."""
+    """The phrases that stand in paired quotes and hold a word, in order, each once."""
     groups = (next(filter(None, found.groups())) for found in _QUOTED.finditer(text))
-    return [phrase.strip() for phrase in groups if tokens(phrase)]
+    return list(dict.fromkeys(phrase.strip() for phrase in groups if tokens(phrase)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +99,12 @@ def _clauses(
     if rarest and blocks(rarest[0]) < MAX_CHECKED:
         return clauses, True
     complete = True
-    for want in wants:
-        if want.start:
-            around = reader.words_around(want.start, MAX_WORDS + 1, inside=want.inside)
-            complete = complete and len(around) <= MAX_WORDS
-            itself = [Words((want.start[:MAX_TOKEN],), open=True)] if want.inside else []
-            clauses.append([*itself, *(Words((word,)) for word in around[:MAX_WORDS])])
+    begun = sorted((want for want in wants if want.start), key=lambda want: -len(want.start))
+    for want in begun[:_LOOKED_UP]:
+        around = reader.words_around(want.start, MAX_WORDS + 1, inside=want.inside)
+        complete = complete and len(around) <= MAX_WORDS
+        itself = [Words((want.start[:MAX_TOKEN],), open=True)] if want.inside else []
+        clauses.append([*itself, *(Words((word,)) for word in around[:MAX_WORDS])])
     return clauses, complete
 
 

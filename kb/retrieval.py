@@ -45,6 +45,8 @@ MAX_SHARE: Final = 0.3
 """A term that stands in a larger share of the blocks is not looked for: it tells nothing apart."""
 SMALL: Final = 10
 """So few blocks are no reason to leave a term out."""
+MAX_PHRASES: Final = 8
+"""Phrases that are looked for one by one where nothing holds all of them."""
 NEAREST: Final = 3
 """Documents that are named where nothing matches."""
 MAX_TITLE: Final = 80
@@ -246,12 +248,12 @@ def _query_vector(
 
 def _no_phrase(reader: Reader, phrases: Sequence[str], documents: Collection[int] | None) -> str:
     """Which phrases are nowhere; several may each be somewhere, but not in one place."""
-    alone = {phrase: holding(reader, [phrase], documents) for phrase in phrases}
+    alone = {phrase: holding(reader, [phrase], documents) for phrase in phrases[:MAX_PHRASES]}
     nowhere = [phrase for phrase, held in alone.items() if held.checked and not held.ranked]
     if nowhere:
         named = tr("list.separator").join(f"“{phrase[:80]}”" for phrase in nowhere)
         return tr("search.phrase_nowhere", phrases=named)
-    if all(held.checked for held in alone.values()):
+    if len(phrases) <= MAX_PHRASES and all(held.checked for held in alone.values()):
         return tr("search.phrases_apart")
     return f"{tr('search.phrase_not_found')}{_unchecked()}"
 

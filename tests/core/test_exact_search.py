@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from core_support import Library, numbered
 
+from kb.catalog import Reader
 from kb.phrases import quoted
 
 
@@ -199,6 +200,24 @@ def test_what_a_limit_leaves_out_is_said(
     result = library.kb.search(f"「{phrase}」")
     assert result.hits
     assert "source" in result.notice
+
+
+def test_hundreds_of_phrases_read_the_vocabulary_a_few_times(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.put("a.txt", "一些字 abc")
+    read, words_around = [], Reader.words_around
+
+    def counted(reader: Reader, part: str, limit: int, *, inside: bool) -> list[str]:
+        read.append(part)
+        return words_around(reader, part, limit, inside=inside)
+
+    monkeypatch.setattr(Reader, "words_around", counted)
+    query = " ".join(f'"{n}"' for n in range(300))
+    result = library.kb.search(query)
+    assert result.hits == ()
+    assert result.notice
+    assert len(read) < 20
 
 
 def test_what_was_not_compared_is_not_said_to_be_nowhere(
