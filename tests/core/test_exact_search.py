@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
-from core_support import Library, numbered
+from core_support import Library, PlainParser, numbered
 
 from kb.catalog import Reader
 from kb.phrases import quoted
+from kb.ports import OnProgress
+from kb.types import Parsed
 
 
 @pytest.fixture
@@ -233,3 +238,19 @@ def test_what_was_not_compared_is_not_said_to_be_nowhere(
     notice = library.kb.search(query).notice
     assert "一处也没有" not in notice
     assert "source" in notice
+
+
+class Headed(PlainParser):
+    """The second line of every page is its running header."""
+
+    def parse(self, path: Path, name: str, on_progress: OnProgress | None = None) -> Parsed:
+        parsed = super().parse(path, name, on_progress)
+        return replace(parsed, pages=tuple(replace(page, noise=(2,)) for page in parsed.pages))
+
+
+def test_a_running_header_does_not_part_a_phrase(library: Library) -> None:
+    library.kb.__dict__["parser"] = Headed()
+    library.put("册.pdf", "建设资金由\n海州市档案馆\n市财政统一承担。\n其余另行规定。")
+    hit = library.kb.search("「建设资金由市财政统一承担」").hits[0]
+    assert (hit.citation.line_start, hit.citation.line_end) == (1, 4)
+    assert library.sources("「海州市档案馆」") == []
