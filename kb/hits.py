@@ -48,14 +48,20 @@ def build_hits(
 
     Blocks of one page that touch become one hit. With `spread` a document gives at most two thirds
     of the hits while others have any. Each hit is shown with the block before and
-    after it as far as the budget reaches, the best hits first.
+    after it as far as the budget reaches, the best hits first; those that touch then become one.
     """
     cap = max(1, top_k * 2 // 3) if spread else top_k
-    ranges = _merged(reader, fused, top_k, cap)
-    kept, left = _within(ranges, max_chars)
-    for hit in kept:
-        left = _grow(reader, hit, kept, left)
-    return [_hit(hit) for hit in kept], len(ranges) - len(kept)
+    wanted = top_k
+    while True:
+        ranges = _merged(reader, fused, wanted, cap)
+        kept, left = _within(ranges, max_chars)
+        for hit in kept:
+            left = _grow(reader, hit, kept, left)
+        shown = _joined(kept)
+        left_out = len(ranges) - len(kept)
+        if left_out or len(ranges) < wanted or len(shown) >= top_k:
+            return [_hit(hit) for hit in shown], left_out
+        wanted += top_k - len(shown)
 
 
 def _merged(reader: Reader, fused: Sequence[Fused], top_k: int, cap: int) -> list[_Range]:
@@ -89,6 +95,15 @@ def _absorbed(ranges: list[_Range], candidate: _Range) -> bool:
     for gone in touching[1:]:
         ranges.remove(gone)
     return bool(touching)
+
+
+def _joined(ranges: Sequence[_Range]) -> list[_Range]:
+    """The same, best first, with those that touch as one."""
+    kept: list[_Range] = []
+    for each in ranges:
+        if not _absorbed(kept, each):
+            kept.append(each)
+    return kept
 
 
 def _join(one: _Range, other: _Range) -> None:

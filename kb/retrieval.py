@@ -11,7 +11,7 @@ from kb.errors import EmbeddingFailed, InvalidInput, NotFound
 from kb.fusion import Fused, Ranked
 from kb.hits import LINE_OVERHEAD, build_hits
 from kb.messages import tr
-from kb.phrases import holding, quoted
+from kb.phrases import MAX_CHECKED, holding, quoted
 from kb.ranking import (
     DEFAULT,
     DEPTH,
@@ -46,8 +46,15 @@ MAX_SHARE: Final = 0.3
 """A term that stands in a larger share of the blocks is not looked for: it tells nothing apart."""
 SMALL: Final = 10
 """So few blocks are no reason to leave a term out."""
+MAX_PHRASES: Final = 8
+"""Phrases that are looked for one by one where nothing holds all of them."""
+FEW: Final = 10
+"""Candidates that mostly show already that they are of several documents."""
 NEAREST: Final = 3
 """Documents that are named where nothing matches."""
+MAX_TITLE: Final = 80
+MAX_SOURCE: Final = 300
+"""Characters of a title and of a source that are shown there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +112,11 @@ def search(
     """
     documents = find_scope(reader, query.source)
     phrases = quoted(query.text)
-    exact = holding(reader, phrases, documents) if phrases else None
-    if exact == []:
+    held = holding(reader, phrases, documents) if phrases else None
+    if held and not held.ranked:
         notice = _no_phrase(reader, phrases, documents)
         return SearchResult(query.text, reader.project, (), notice)
+    exact = held.ranked if held else None
     # The model computes while SQLite looks the words up: neither needs the other.
     asked = _embedding.submit(_query_vector, reader.model, query.text, embedder)
     question = make_question(reader, query.text)
@@ -117,7 +125,15 @@ def search(
     notices = list(near.notices)
     if exact is not None:
         near = near.among({hit.id for hit in exact})
+    if held and not held.checked:
+        notices.append(_unchecked())
     ordered = order(reader, question, near.ranked, sparse, near.background, ranking)
+    if documents is None and exact is None and query.top_k > 1:
+        others = _others(reader, ordered)
+        if others:
+            beside = nearest(reader, asked.result, others, dense).ranked
+            every = [*near.ranked, *beside], [*sparse, *keywords(reader, question, others)]
+            ordered = order(reader, question, *every, near.background, ranking)
     kept = _relevant(ordered, query, exact=exact is not None)
     if reranking and kept:
         kept, told = reranking.order(reader, query.text, kept)
@@ -129,6 +145,15 @@ def search(
     if not hits:
         notices.append(_why_nothing(reader, query, ordered))
     return SearchResult(query.text, reader.project, tuple(hits), "\n".join(notices))
+
+
+def _others(reader: Reader, ordered: Sequence[Fused]) -> list[int]:
+    """All documents but one, where that one has all candidates: so long that it leaves no room."""
+    for part in (ordered[:FEW], ordered):
+        of = {block.document_id for block in reader.blocks([hit.id for hit in part]).values()}
+        if len(of) != 1:
+            return []
+    return [id_ for id_ in reader.documents() if id_ not in of]
 
 
 def _relevant(ordered: Sequence[Fused], query: Query, *, exact: bool) -> list[Fused]:
@@ -222,11 +247,18 @@ def _query_vector(
 
 def _no_phrase(reader: Reader, phrases: Sequence[str], documents: Collection[int] | None) -> str:
     """Which phrases are nowhere; several may each be somewhere, but not in one place."""
-    nowhere = [phrase for phrase in phrases if not holding(reader, [phrase], documents)]
-    if not nowhere:
+    alone = {phrase: holding(reader, [phrase], documents) for phrase in phrases[:MAX_PHRASES]}
+    nowhere = [phrase for phrase, held in alone.items() if held.checked and not held.ranked]
+    if nowhere:
+        named = tr("list.separator").join(f"“{phrase[:80]}”" for phrase in nowhere)
+        return tr("search.phrase_nowhere", phrases=named)
+    if len(phrases) <= MAX_PHRASES and all(held.checked for held in alone.values()):
         return tr("search.phrases_apart")
-    named = tr("list.separator").join(f"“{phrase[:80]}”" for phrase in nowhere)
-    return tr("search.phrase_nowhere", phrases=named)
+    return f"{tr('search.phrase_not_found')}{_unchecked()}"
+
+
+def _unchecked() -> str:
+    return tr("search.phrase_unchecked", limit=MAX_CHECKED)
 
 
 def _why_nothing(reader: Reader, query: Query, ordered: Sequence[Fused]) -> str:
@@ -236,17 +268,29 @@ def _why_nothing(reader: Reader, query: Query, ordered: Sequence[Fused]) -> str:
         return tr("search.nothing")
     if query.min_relevance is not None:
         return tr("search.nothing_relevant", value=query.min_relevance)
-    names = tr("list.separator").join(f'"{name}"' for name in _nearest_sources(reader, ordered))
+    names = tr("list.separator").join(map(_named, _nearest_documents(reader, ordered)))
     return tr("search.no_match", names=names)
 
 
-def _nearest_sources(reader: Reader, ordered: Sequence[Fused]) -> list[str]:
+def _nearest_documents(reader: Reader, ordered: Sequence[Fused]) -> list[Document]:
     """The documents of the best candidates, the nearest first."""
     blocks = reader.blocks([hit.id for hit in ordered])
     ids = dict.fromkeys(blocks[hit.id].document_id for hit in ordered if hit.id in blocks)
     nearest_ids = list(ids)[:NEAREST]
     documents = reader.documents(nearest_ids)
-    return [documents[id_].source for id_ in nearest_ids if id_ in documents]
+    return [documents[id_] for id_ in nearest_ids if id_ in documents]
+
+
+def _named(document: Document) -> str:
+    """A document's source, after its title where the source does not begin with that."""
+    source = _shortened(document.source, MAX_SOURCE)
+    if not document.title or document.source.startswith(document.title):
+        return f'"{source}"'
+    return tr("search.nearest", title=_shortened(document.title, MAX_TITLE), source=source)
+
+
+def _shortened(name: str, limit: int) -> str:
+    return name if len(name) <= limit else f"{name[: limit - 1]}…"
 
 
 # -- read_range ----------------------------------------------------------------------------

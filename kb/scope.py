@@ -34,7 +34,7 @@ def clean_source(name: str) -> str:
     source = unicodedata.normalize("NFC", name).replace("\\", "/").strip()
     found = _BUCKET.match(source)
     bucket = found.group() if found else ""
-    parts = [part for part in source[len(bucket) :].split("/") if part not in {"", "."}]
+    parts = _parts(source[len(bucket) :])
     clean = bucket + "/".join(parts)
     if not parts:
         raise InvalidInput(tr("source.empty"), tr("source.empty.hint"))
@@ -51,7 +51,7 @@ def find_document(reader: Reader, source: str) -> Document:
     Failing that, the only one whose name is the same but for width, case, script. Raises NotFound,
     with near names.
     """
-    name = unicodedata.normalize("NFC", source).strip()
+    name = _spelled(source)
     if not name:
         raise InvalidInput(tr("source.empty"), tr("source.empty.hint"))
     exact = reader.document(name)
@@ -65,6 +65,19 @@ def find_document(reader: Reader, source: str) -> Document:
     raise unknown_source(name, sources, named)
 
 
+def _spelled(name: str) -> str:
+    """`name` as sources are spelled, but for what may not be in one; a `/` at its end stays."""
+    plain = unicodedata.normalize("NFC", name).replace("\\", "/").strip()
+    found = _BUCKET.match(plain)
+    bucket = found.group() if found else ""
+    clean = "/".join(_parts(plain[len(bucket) :]))
+    return f"{bucket}{clean}/" if clean and plain.endswith("/") else bucket + clean
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.split("/") if part not in {"", "."}]
+
+
 def _alike(name: str, sources: Sequence[str]) -> list[str]:
     """The sources that are `name`, or whose file name is, once folded."""
     wanted = fold(name)
@@ -72,13 +85,20 @@ def _alike(name: str, sources: Sequence[str]) -> list[str]:
 
 
 def find_scope(reader: Reader, source: str | None) -> list[int] | None:
-    """Ids of the documents that `source` means; None for all. Raises NotFound, InvalidInput."""
+    """Ids of the documents that `source` means; None for all. Raises NotFound, InvalidInput.
+
+    Where no source begins with a prefix, those do that are the same but for width, case, script.
+    """
     if source is None:
         return None
-    if not source.strip().endswith("/"):
+    if not source.strip().endswith(("/", "\\", "／")):
         return [find_document(reader, source).id]
-    prefix = unicodedata.normalize("NFC", source).strip().lstrip("/")
-    found = [id_ for id_, d in reader.documents().items() if d.source.startswith(prefix)]
+    prefix = _spelled(f"{source.strip()[:-1]}/")
+    documents = reader.documents().values()
+    found = [d.id for d in documents if d.source.startswith(prefix)]
+    if not found:
+        alike = fold(prefix)
+        found = [d.id for d in documents if fold(d.source).startswith(alike)]
     if not found:
         raise unknown_source(prefix, reader.sources(), [])
     return found

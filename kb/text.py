@@ -24,12 +24,12 @@ TOKENS_REVISION: Final = 2
 MAX_TOKEN: Final = 64
 """Longest token, in characters; the rest of a longer run is left out of the keyword index."""
 
-# Han with extensions A-H, compatibility ideographs, 々 〇; kana is cut like Han.
-_HAN: Final = (
+# Han with extensions A-H, compatibility ideographs, 々 〇; kana is cut like Han. For a [] of `re`.
+HAN: Final = (
     "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f\U00030000-\U000323af"
 )
-_KANA: Final = "\u3041-\u3096\u30a1-\u30fa\u30fc"
-_SPACE_IN_HAN: Final = re.compile(f"(?<=[{_HAN}])[ \t\n\u00a0\u3000]+(?=[{_HAN}])")
+KANA: Final = "\u3041-\u3096\u30a1-\u30fa\u30fc"
+_SPACE_IN_HAN: Final = re.compile(f"(?<=[{HAN}])[ \t\n\u00a0\u3000]+(?=[{HAN}])")
 # 第十二条 is 第12条, as an article of a law is cited either way.
 _ORDINAL: Final = re.compile(
     "第\\s*([〇零一二两三四五六七八九十百千]{1,8}|[0-9]{1,4})\\s*(?=[编章节条款项目])"
@@ -37,8 +37,8 @@ _ORDINAL: Final = re.compile(
 # A word keeps its inner joiners, so 1.0.21, a-b_c and x@y.org are one token each.
 _RUN: Final = re.compile(
     f"(?P<ordinal>第[0-9]+[编章节条款项目])"
-    f"|(?P<cjk>[{_HAN}{_KANA}]+)"
-    f"|(?P<word>[^\\W_{_HAN}{_KANA}]+(?:[._\\-+@#/]+[^\\W_{_HAN}{_KANA}]+)*)"
+    f"|(?P<cjk>[{HAN}{KANA}]+)"
+    f"|(?P<word>[^\\W_{HAN}{KANA}]+(?:[._\\-+@#/]+[^\\W_{HAN}{KANA}]+)*)"
 )
 _JOINERS: Final = re.compile(r"[._\-+@#/]+")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from kb.blocks import indexed_text
+from kb.catalog.phrase_reads import PhraseReads, within
 from kb.catalog.rows import (
     BLOCK_COLUMNS,
     DOCUMENT_COLUMNS,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 _CHUNK: Final = 500  # parameters in one statement: SQLite may be built for 999
 
 
-class Reader:
+class Reader(PhraseReads):
     """One consistent view of a project's catalogue."""
 
     def __init__(self, connection: sqlite3.Connection, project: str) -> None:
@@ -222,27 +223,9 @@ class Reader:
         FTS5's bm25: k1 = 1.2, b = 0.75, idf = ln((N - df + 0.5) / (df + 0.5)), at least 1e-6.
         `documents` restricts the search itself, not its result.
         """
-        return self._match(" OR ", tokens, limit, documents)
-
-    def match_all(
-        self, tokens: Collection[str], limit: int, documents: Collection[int] | None = None
-    ) -> list[tuple[int, float]]:
-        """Blocks that hold every one of `tokens`, as `match` ranks them."""
-        return self._match(" AND ", tokens, limit, documents)
-
-    def _match(
-        self, joint: str, tokens: Collection[str], limit: int, documents: Collection[int] | None
-    ) -> list[tuple[int, float]]:
         if not tokens:
             return []
-        # The plus keeps SQLite from asking FTS5 once for every block of the scope.
-        scope = _scope("+rowid IN (SELECT id FROM blocks WHERE", documents, ")")
-        rows = self._db.execute(
-            "SELECT rowid, -rank FROM blocks_fts"  # noqa: S608
-            f" WHERE blocks_fts MATCH ?{scope} ORDER BY rank LIMIT ?",
-            (joint.join(f'"{token}"' for token in tokens), limit),
-        )
-        return [(row[0], row[1]) for row in rows]
+        return self._ranked(" OR ".join(f'"{token}"' for token in tokens), limit, documents)
 
     def document_frequencies(self, tokens: Collection[str]) -> dict[str, int]:
         """In how many blocks each of `tokens` stands; 0 for none."""
@@ -272,7 +255,7 @@ class Reader:
         With `after_block` and `after_vector` only what is newer than either; with
         `not_synced_by` only what a Chroma opened at that sync cannot hold.
         """
-        scope, parameters = _scope("", documents, ""), []
+        scope, parameters = within("", documents, ""), []
         if after_block or after_vector:
             scope += " AND (b.id > ? OR v.id > ?)"
             parameters += [after_block, after_vector]
@@ -358,16 +341,6 @@ class Reader:
 
 def _marks(values: Sequence[object]) -> str:
     return ", ".join("?" * len(values))
-
-
-def _scope(head: str, documents: Collection[int] | None, tail: str) -> str:
-    """A condition on `document_id`; nothing for no restriction.
-
-    The ids are our own integers and may be more than SQLite takes as parameters.
-    """
-    if documents is None:
-        return ""
-    return f" AND {head} document_id IN ({', '.join(str(int(id_)) for id_ in documents)}){tail}"
 
 
 def _info(document: Document, vectors: int) -> SourceInfo:

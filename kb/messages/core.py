@@ -287,6 +287,10 @@ TABLE: dict[str, tuple[str, str]] = {
         "没有与问题相符的内容（最接近的文档：{names}）。换个说法再试，或用 source 指定文档。",
         "Nothing matches (the nearest documents: {names}). Rephrase, or name a document as source.",
     ),
+    "search.nearest": (
+        '《{title}》（"{source}"）',
+        '{title} ("{source}")',
+    ),
     "search.phrase_nowhere": (
         "引号内的原文在检索范围内一处也没有：{phrases}。去掉引号可按意思检索。",
         (
@@ -297,6 +301,20 @@ TABLE: dict[str, tuple[str, str]] = {
     "search.phrases_apart": (
         "引号内的各段原文都有，但不在同一处。请分别检索。",
         "Each quoted phrase is there, but not in one place. Search for them one by one.",
+    ),
+    "search.phrase_unchecked": (
+        (
+            "含有引号内词语的内容太多：只逐字核对了其中最相关的至多 {limit} 处，其余没有核对。"
+            "把引号内写得更长，或用 source 缩小范围。"
+        ),
+        (
+            "Too much holds the quoted words: at most {limit} places, the most relevant, were "
+            "compared letter by letter, the others were not. Quote more, or narrow by source."
+        ),
+    ),
+    "search.phrase_not_found": (
+        "核对过的内容里没有引号内的原文。",
+        "The quoted words were not found in what was compared. ",
     ),
     "search.nothing_relevant": (
         "没有相关度达到 {value} 的内容。",

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import re
+from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from core_support import Library, settings_for
 
 from kb.fusion import Ranked
+from kb.messages import set_language
 from kb.ranking import (
     CONVEX,
     DEFAULT,
@@ -39,15 +43,19 @@ class OneBlock:
         return set()
 
 
+def rules(n: int) -> str:
+    topic = TOPICS[n % 10]
+    lines = [f"{topic}管理办法第{n}号：{topic}由部门{n}负责，第{i}项。" for i in range(10)]
+    return "\n".join(lines)
+
+
 @pytest.fixture(scope="module")
 def office(tmp_path_factory: pytest.TempPathFactory) -> Library:
     """Eighty documents of two blocks each on ten topics, and one about something else."""
     folder: Path = tmp_path_factory.mktemp("office")
     library = Library(folder, settings_for(folder))
     for n in range(80):
-        topic = TOPICS[n % 10]
-        lines = [f"{topic}管理办法第{n}号：{topic}由部门{n}负责，第{i}项。" for i in range(10)]
-        library.put(f"办法/{n}.txt", "\n".join(lines), update=False)
+        library.put(f"办法/{n}.txt", rules(n), update=False)
     library.put("其他/天象.txt", "二〇三五年将看到日全食，观测地点在敦煌。\n须准备滤光片。")
     return library
 
@@ -56,6 +64,31 @@ def test_no_match_names_the_nearest_documents(office: Library) -> None:
     result = office.kb.search("量子纠缠与超导磁体的低温实验")
     assert result.hits == ()
     assert ".txt" in result.notice
+
+
+def test_the_nearest_titles_are_named_with_their_sources(office: Library) -> None:
+    notice = office.kb.search("量子纠缠与超导磁体的低温实验").notice
+    named = re.findall(r'《(\d+)》（"办法/(\d+)\.txt"）', notice)
+    assert len(named) == 3
+    assert all(title == stem for title, stem in named)
+
+
+def test_a_title_that_the_source_begins_with_is_not_said_twice(library: Library) -> None:
+    long = "Notice-on-rules-" * 9
+    for n in range(80):
+        folder = "" if n % 2 else f"deep/{n % 7}/"
+        library.put(f"{folder}{long}{n}.txt", rules(n), update=False)
+    library.put("天象.txt", "二〇三五年将看到日全食，观测地点在敦煌。")
+    set_language("en")
+    try:
+        notices = [library.kb.search(f"量子纠缠与超导磁体的低温实验{n}").notice for n in range(9)]
+    finally:
+        set_language("zh")
+    named = [found for n in notices for found in re.findall(r'(?:(\S+) \()?"([^"]+)"', n)]
+    assert {bool(title) for title, _source in named} == {True, False}
+    for title, source in named:
+        assert bool(title) == ("/" in source)
+        assert len(title) <= 80
 
 
 def test_a_match_stands_out(office: Library) -> None:
@@ -175,6 +208,71 @@ def test_touching_blocks_are_one_hit_with_the_joined_range(library: Library) -> 
     assert [(hit.citation.line_start, hit.citation.line_end) for hit in hits] == [(1, 16)]
 
 
+def test_hits_of_a_page_that_touch_as_they_are_shown_are_one(library: Library) -> None:
+    lines = [f"说明第{n}行，与问题无关。" for n in range(1, 61)]
+    for n in (3, 18, 33, 52):
+        lines[n - 1] = f"日全食观测地点在敦煌，第{n}行。"
+    library.put("长.txt", "\n".join(lines))
+    for n in range(40):
+        library.put(f"{n}.txt", f"关于{TOPICS[n % 10]}的第{n}个传说。", update=False)
+    library.kb.update()
+    hits = library.kb.search("日全食观测地点 敦煌", 6, min_relevance=0).hits
+    assert len(hits) == 6
+    assert any(len([line for line in hit.lines if not line.match]) > 5 for hit in hits)
+    places = sorted(
+        (hit.citation.source, hit.citation.page, hit.citation.line_start, hit.citation.line_end)
+        for hit in hits
+    )
+    for one, other in pairwise(places):
+        assert one[:2] != other[:2] or one[3] + 1 < other[2]
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_a_copy_of_a_long_document_under_another_name_has_its_hits_too(library: Library) -> None:
+    text = "\f".join(f"日全食的观测地点在敦煌，第{p}页。" for p in range(1, 31))
+    library.put("甲.txt", text)
+    library.put("副本/乙.txt", text)
+    for n in range(30):
+        library.put(f"其他/{n}.txt", f"日食的第{n}个传说。", update=False)
+    library.kb.update()
+    for top_k in (2, 3, 6, 20):
+        counts = Counter(library.sources("日全食观测地点 敦煌", top_k, min_relevance=0))
+        assert counts.keys() >= {"甲.txt", "副本/乙.txt"}
+        assert counts.total() == top_k
+    first, second = library.kb.search("日全食观测地点 敦煌 第7页", 2, min_relevance=0).hits
+    assert first.text == second.text
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    """One document of three hundred pages that all match, and sixty that match less."""
+    folder: Path = tmp_path_factory.mktemp("shelf")
+    library = Library(folder, settings_for(folder, max_chars=100_000))
+    pages = [f"日全食观测 敦煌 第{p}页" for p in range(300)]
+    library.put("长.txt", "\f".join(pages), update=False)
+    for n in range(60):
+        library.put(f"{n}.txt", f"关于日食的传说之{n}：从前有一个地方叫敦煌。", update=False)
+    library.kb.update()
+    return library
+
+
+@pytest.mark.parametrize(("top_k", "most"), [(1, 1), (2, 1), (3, 2), (6, 4), (50, 33)])
+def test_a_document_gives_two_thirds_at_most_even_if_all_candidates_are_its(
+    shelf: Library, top_k: int, most: int
+) -> None:
+    sources = shelf.sources("日全食观测 敦煌", top_k)
+    assert sources[0] == "长.txt"
+    assert (len(sources), sources.count("长.txt")) == (top_k, most)
+    assert shelf.sources("日全食观测 敦煌", top_k, source="长.txt") == ["长.txt"] * top_k
+
+
+@pytest.mark.parametrize("top_k", [1, 2, 3, 6, 50])
+def test_the_only_document_fills_the_answer(tmp_path: Path, top_k: int) -> None:
+    library = Library(tmp_path, settings_for(tmp_path, max_chars=100_000))
+    library.put("长.txt", "\f".join(f"日全食观测 敦煌 第{p}页" for p in range(60)))
+    assert library.sources("日全食观测 敦煌", top_k) == ["长.txt"] * top_k
+
+
 # -- scope ---------------------------------------------------------------------------------
 
 
@@ -193,3 +291,25 @@ def test_a_name_that_is_alike_but_for_width_case_and_script_is_enough(library: L
     assert library.sources("敦煌", source="数字ｐｌａｎ.txt") == ["政策/數字Plan.TXT"]
     library.put("数字plan.txt", "敦煌")
     assert library.sources("敦煌", source="数字plan.txt") == ["数字plan.txt"]
+
+
+@pytest.mark.parametrize("source", ["此处/", "此处/a.txt", "a.txt", "此处\\", "  此处／ "])
+def test_five_hundred_better_blocks_elsewhere_do_not_crowd_the_scope_out(
+    crowd: Library, source: str
+) -> None:
+    hits = crowd.kb.search("日全食 观测 敦煌", 3, source=source).hits
+    assert [hit.citation.source for hit in hits] == ["此处/a.txt"]
+    assert (hits[0].dense_rank, hits[0].sparse_rank) == (1, 1)
+    assert crowd.sources("「敦煌」", 3, source=source) == ["此处/a.txt"]
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    folder: Path = tmp_path_factory.mktemp("crowd")
+    library = Library(folder, settings_for(folder))
+    pages = [f"日全食 观测 敦煌 {p}" for p in range(100)]
+    for n in range(5):
+        library.put(f"别处/{n}.txt", "\f".join(pages), update=False)
+    library.put("此处/a.txt", "这一篇写的是别的事情，只在最后顺带提到敦煌这个地方。", update=False)
+    library.kb.update()
+    return library
