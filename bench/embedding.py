@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import random
 import statistics
@@ -230,8 +231,10 @@ def _bare_onnx(engine: Any) -> Callable[[Sequence[str]], Any]:
 def memory(blocks: int = MEMORY_BLOCKS) -> tuple[float, float]:
     """Peak MB of a process that embeds and indexes `blocks`, and of one that does 4, without model.
 
-    The vectors are random, so that a model's own memory is not in it.
+    The vectors are random, so that a model's own memory is not in it. NaN where there is no /proc.
     """
+    if not Path("/proc/self/status").exists():
+        return math.nan, math.nan
     say(f"memory of {blocks} blocks")
     return _peak(blocks), _peak(4)
 

