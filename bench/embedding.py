@@ -251,7 +251,7 @@ def _peak(blocks: int) -> float:
             path.write_text("\n".join(lines[start : start + 10_000]), encoding="utf-8")
             kb.ingest(path, path.name)
         command = [sys.executable, "-c", _UPDATE, temporary]
-        done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+        done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     return float(done.stdout)
 
 
