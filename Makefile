@@ -37,7 +37,7 @@ format: $(VENV)/.dev ## rewrite the code the way `make test` wants it
 	$(PY) -m ruff format
 
 bench: $(VENV)/.dev ## speed beside its floor, retrieval quality, the readmes' tables (SETS=…)
-	$(PY) -m bench.speed
+	$(PY) -m bench.speed --documents $(addsuffix /docs,$(SETS))
 	$(PY) -m bench.retrieval $(SETS) --json bench/results/retrieval.json --plots bench/results --readme
 
 crash: $(VENV)/.dev ## kills, damages, readers and writers for half an hour; figures into README

@@ -1,7 +1,8 @@
-"""Speed and footprint, each beside its floor, in one run: `python -m bench.speed [--json FILE]`.
+"""Speed and footprint, each beside its floor, in one run: `python -m bench.speed`.
 
 A floor is what the same machine does without us: the bare imports, bare pymupdf, the bare
-embedder. The ratio is what counts; the absolute figures are this machine's, today.
+embedder. The ratio is what counts; the absolute figures are this machine's, today. `--documents`
+names folders whose documents are embedded, in place of the samples.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from bench import embedding as cost
 from kb.app import KnowledgeBase
 from kb.config import ROOT, Settings
 from kb.console import prepare_streams, say
@@ -45,6 +47,8 @@ class Figure:
     ours: float
     floor: float
     floor_is: str
+    spread: tuple[float, float] | None = None
+    """The least and the greatest ratio of several rounds."""
 
     @property
     def ratio(self) -> float:
@@ -75,9 +79,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     prepare_streams()
     parser = argparse.ArgumentParser(prog="python -m bench.speed", description=__doc__)
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures here")
+    parser.add_argument("--documents", nargs="*", type=Path, default=[], metavar="FOLDER")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
-        figures = list(measure(Path(temporary)))
+        figures = measure(Path(temporary), options.documents or [SAMPLES])
     print(table(figures))
     if options.json:
         rows = [{**asdict(figure), "ratio": figure.ratio} for figure in figures]
@@ -88,18 +93,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def table(figures: Sequence[Figure]) -> str:
     """The figures as a Markdown table, the ratio first."""
     rows = [
-        f"| {f.what} | {f.ratio:.2f} | {f.ours:.4g} {f.unit} | {f.floor:.4g} {f.unit} | {f.floor_is} |"  # noqa: E501
+        f"| {f.what} | {f.ratio:.2f}{_spread(f)} | {f.ours:.4g} {f.unit} | {f.floor:.4g} {f.unit}"
+        f" | {f.floor_is} |"
         for f in figures
     ]
     head = "| what | ratio | ours | floor | the floor is |\n|---|---|---|---|---|"
     return "\n".join([head, *rows])
 
 
-def measure(folder: Path) -> list[Figure]:
+def _spread(figure: Figure) -> str:
+    return f" ({figure.spread[0]:.2f}–{figure.spread[1]:.2f})" if figure.spread else ""
+
+
+def measure(folder: Path, documents: Sequence[Path]) -> list[Figure]:
     """Every figure. Says on stderr what it is at."""
     small = Settings(data_dir=folder / "small", project="bench")
     kb = KnowledgeBase(small)
-    figures = [*parsing(), *embedding(kb)]
+    for path, source in walk(SAMPLES):
+        kb.ingest(path, source)
+    kb.update()
+    embedded = KnowledgeBase(Settings(data_dir=folder / "embedded", project="bench"))
+    figures = [*parsing(), *embedding(embedded, documents), *memory()]
     big = KnowledgeBase(Settings(data_dir=folder / "big", project="bench"), RandomEmbedder())
     figures += filling(big)
     figures += searching(big)
@@ -129,22 +143,24 @@ def parsing() -> list[Figure]:
     return [Figure("parse a PDF", "pages/s", pages / seconds, pages / floor, "pymupdf `dict`")]
 
 
-def embedding(kb: KnowledgeBase) -> list[Figure]:
-    """Blocks a second through the pipeline, and the bare embedder on the same texts."""
+def embedding(kb: KnowledgeBase, documents: Sequence[Path]) -> list[Figure]:
+    """Blocks a second, and CPU, of `update` beside the bare model on the same texts, in turns."""
     say("embedding")
-    for path, source in walk(SAMPLES):
-        kb.ingest(path, source)
-    engine = kb.embedder()
-    engine.embed_query("warm")
-    with kb.project().catalog.reading() as reader:
-        texts = [pending.text for pending in reader.pending(0, 10_000)]
-    started = time.perf_counter()
-    kb.update()
-    ours = len(texts) / (time.perf_counter() - started)
-    started = time.perf_counter()
-    engine.embed_passages(texts)
-    floor = len(texts) / (time.perf_counter() - started)
-    return [Figure("embed and index", "blocks/s", ours, floor, f"bare {engine.name}")]
+    rounds = list(cost.measure(kb, documents, cost.BLOCKS, cost.ROUNDS))
+    name, found = kb.embedder().name, []
+    for way, floor_is in (("package", f"bare {name}"), ("embedder", f"our embedder of {name}")):
+        for clock, unit in (("wall", "blocks/s"), ("cpu", "blocks/CPU s")):
+            ours, floor = (cost.speed(rounds, one, clock) for one in ("update", way))
+            spread = cost.ratios(rounds, way, clock)
+            found.append(Figure("embed and index", unit, ours, floor, floor_is, spread[1:]))
+    return found
+
+
+def memory() -> list[Figure]:
+    """Peak memory of a process that embeds and indexes many blocks, the model's own not counted."""
+    peak, alone = cost.memory()
+    what = f"embed and index {cost.MEMORY_BLOCKS} blocks, peak memory"
+    return [Figure(what, "MB", peak, alone, "the same with 4 blocks")]
 
 
 def filling(kb: KnowledgeBase) -> list[Figure]:

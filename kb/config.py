@@ -74,7 +74,9 @@ class Settings(BaseSettings):
     model_dir: Path = Field(ROOT / "models", description="Where ONNX models lie")
     embed_model: str = Field("", description="Model name sent to an openai: server")
     embed_api_key: SecretStr = Field(SecretStr(""), description="Key of an openai: server")
-    embed_threads: int = Field(0, ge=0, description="Threads for models, 0: all cores")
+    embed_threads: int = Field(
+        0, ge=0, description="Threads for models, 0: the cores it may use, 8 at most"
+    )
     reranker: str = Field("", description="Folder or name of an ONNX cross-encoder; empty: none")
     exact_limit: int = Field(
         50_000, ge=0, description="Blocks that are scanned exactly, without Chroma"

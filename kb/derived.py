@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from kb.chroma_sync import sync_chroma
+from kb.embedding.check import MAX_CHARS
 from kb.errors import EmbeddingFailed, IndexDamaged
 from kb.lock import hold
 from kb.messages import tr
 from kb.types import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from kb.catalog import Catalog, Model, Pending
     from kb.ports import Embedder, OnProgress
     from kb.vectors.chroma import ChromaPlace
 
-_FIRST_BATCH: Final = 8
-_MAX_BATCH: Final = 1_024
+_WINDOW: Final = 256
+"""Blocks that are sorted by length together. Of what a slow ONNX model computes, whose batches hold
+four blocks, 6 to 13 % was padding when each was sorted alone; of 256 sorted together 1 % is, which
+saved 3 to 5 % of the CPU."""
+
+_FIRST_CHARS: Final = 2_000
 _BATCH_SECONDS: Final = 4.0
 """A kill loses at most about this much embedding."""
 
@@ -122,18 +129,44 @@ def _embed_pending(
 ) -> None:
     with catalog.reading() as reader:
         total = reader.pending_count()
-    done, after, size = 0, 0, _FIRST_BATCH
-    while batch := _next_batch(catalog, after, size):
-        started = time.monotonic()
-        _embed_batch(catalog, embedder, model, batch)
-        after, done = batch[-1].block_id, done + len(batch)
-        on_progress(Progress("embed", done, max(total, done)))
-        size = _next_size(len(batch), time.monotonic() - started)
+    done, after, chars = 0, 0, _FIRST_CHARS
+    while window := _next_window(catalog, after):
+        after = max(pending.block_id for pending in window)
+        blocks = Counter(pending.text_hash for pending in window)
+        texts = _longest_first(window)
+        while texts:
+            started = time.monotonic()
+            batch = _first_batch(texts, chars)
+            _embed_batch(catalog, embedder, model, batch)
+            texts = texts[len(batch) :]
+            done += sum(blocks[pending.text_hash] for pending in batch)
+            on_progress(Progress("embed", done, max(total, done)))
+            chars = _next_chars(sum(map(_length, batch)), time.monotonic() - started)
 
 
-def _next_batch(catalog: Catalog, after: int, size: int) -> list[Pending]:
+def _next_window(catalog: Catalog, after: int) -> list[Pending]:
     with catalog.reading() as reader:
-        return reader.pending(after, size)
+        return reader.pending(after, _WINDOW)
+
+
+def _longest_first(window: Iterable[Pending]) -> list[Pending]:
+    """One block of each text, longest first: batches are then of like length.
+
+    It also leaves the short ones for the end, when some threads have nothing more to do.
+    """
+    texts = {pending.text_hash: pending for pending in window}
+    return sorted(texts.values(), key=_length, reverse=True)
+
+
+def _first_batch(texts: Sequence[Pending], chars: int) -> Sequence[Pending]:
+    """As many of `texts` as have `chars` characters together, at least one."""
+    ends = accumulate(_length(pending) for pending in texts)
+    return texts[: max(1, sum(end <= chars for end in ends))]
+
+
+def _length(pending: Pending) -> int:
+    """Characters that an embedder looks at."""
+    return min(len(pending.text), MAX_CHARS)
 
 
 def _embed_batch(
@@ -141,13 +174,12 @@ def _embed_batch(
 ) -> None:
     from kb.vectors.exact import encode
 
-    texts = {pending.text_hash: pending.text for pending in batch}
-    vectors = encode(embedder.embed_passages(list(texts.values())))
+    vectors = encode(embedder.embed_passages([pending.text for pending in batch]))
+    keys = [pending.text_hash for pending in batch]
     with catalog.writing(tr("lock.vectors")) as writer:
-        writer.store_vectors(model, dict(zip(texts, vectors, strict=True)))
+        writer.store_vectors(model, dict(zip(keys, vectors, strict=True)))
 
 
-def _next_size(done: int, seconds: float) -> int:
-    """So many blocks that a batch takes about `_BATCH_SECONDS`, growing at most fourfold."""
-    wanted = int(done * _BATCH_SECONDS / max(seconds, 1e-3))
-    return max(1, min(wanted, done * 4, _MAX_BATCH))
+def _next_chars(done: int, seconds: float) -> int:
+    """So many characters that a batch takes about `_BATCH_SECONDS`, growing at most fourfold."""
+    return max(1, min(int(done * _BATCH_SECONDS / max(seconds, 1e-3)), done * 4))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,8 +9,10 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
+from kb.embedding.batches import by_length
 from kb.embedding.check import checked, clean
 from kb.embedding.folder import ModelFolder, fingerprint
+from kb.embedding.threads import thread_count
 from kb.errors import EmbeddingFailed
 from kb.messages import tr
 
@@ -59,7 +60,7 @@ class OnnxEmbedder:
     """Embeds with the model in `folder`; it is loaded at the first text.
 
     A text longer than the model's window is cut into windows, and its vector is their mean weighted
-    by length. May be called from several threads. `threads` is 0 for all cores; `caches` are
+    by length. May be called from several threads. For `threads` see `thread_count`; `caches` are
     folders where the digest of the weights may be remembered.
     """
 
@@ -141,14 +142,9 @@ def _windows(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Window]:
 
 def batches(windows: Sequence[Window]) -> Iterator[list[Window]]:
     """`windows` in batches of like length, longest first, of at most `BATCH_TOKENS`."""
-    batch: list[Window] = []
-    for window in sorted(windows, key=lambda w: -len(w.ids)):
-        if batch and (len(batch) + 1) * len(batch[0].ids) > BATCH_TOKENS:
-            yield batch
-            batch = []
-        batch.append(window)
-    if batch:
-        yield batch
+    sizes = [len(window.ids) for window in windows]
+    for places in by_length(sizes, BATCH_TOKENS, len(windows)):
+        yield [windows[place] for place in places]
 
 
 def padded(batch: Sequence[Window]) -> tuple[NDArray[np.int64], ...]:
@@ -229,7 +225,7 @@ def open_session(graph: Path, threads: int) -> Any:
     onnxruntime.disable_telemetry_events()
     options = onnxruntime.SessionOptions()
     # Set in every case: left alone, onnxruntime pins its threads and complains in containers.
-    options.intra_op_num_threads = threads or _cores()
+    options.intra_op_num_threads = thread_count(threads)
     options.inter_op_num_threads = 1
     # Inputs differ in shape every time; a pattern of one run is of no use to the next.
     options.enable_mem_pattern = False
@@ -240,13 +236,6 @@ def open_session(graph: Path, threads: int) -> Any:
     return onnxruntime.InferenceSession(
         str(graph), sess_options=options, providers=["CPUExecutionProvider"]
     )
-
-
-def _cores() -> int:
-    """Cores this process may use, where the system tells."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _tokenizer(folder: ModelFolder) -> Tokenizer:

@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from kb.embedding.check import checked, clean
+from kb.embedding.batches import by_length
+from kb.embedding.check import MAX_CHARS, checked, clean
 from kb.embedding.models import ModelSpec, lookup
 from kb.errors import EmbeddingFailed
 from kb.messages import tr
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 BATCH: Final = 10
 """Texts of one request: what the strictest service takes (DashScope 10, TEI 32, OpenAI 2048)."""
+
+BATCH_CHARS: Final = MAX_CHARS
+"""Characters of one request, each text counted as long as the longest: servers pad to it. So no
+request costs more than the longest text alone, which must be answered within the timeout."""
 
 RETRY_SECONDS: Final = (0.5, 2.0, 8.0, 30.0)
 """Pauses after HTTP 429 and 5xx; a Retry-After counts up to the longest. A question, which somebody
@@ -87,9 +92,13 @@ class OpenAIEmbedder:
         return row
 
     def _checked(self, inputs: list[str], pauses: Sequence[float] = RETRY_SECONDS) -> Vectors:
-        rows: list[list[float]] = []
-        for start in range(0, len(inputs), BATCH):
-            rows += self._embed(inputs[start : start + BATCH], pauses)
+        # Of six-line blocks as they come, ten a request, a server that pads computes 13 to 30 %
+        # more tokens than there are; of 256 sorted by length 2 %.
+        rows: list[list[float]] = [[] for _ in inputs]
+        for places in by_length([len(text) for text in inputs], BATCH_CHARS, BATCH):
+            batch = self._embed([inputs[place] for place in places], pauses)
+            for place, row in zip(places, batch, strict=True):
+                rows[place] = row
         return checked(rows, len(inputs), self.dimension, self.name)
 
     def _embed(self, inputs: list[str], pauses: Sequence[float]) -> list[list[float]]:

@@ -111,8 +111,8 @@ def test_a_dry_run_reports_and_writes_nothing(library: Library) -> None:
 
 def test_embedding_goes_on_where_it_was_broken_off(tmp_path: Path) -> None:
     engine = Library(tmp_path, settings_for(tmp_path)).kb.embedder()
-    killed = Library(tmp_path, settings_for(tmp_path), Failing(engine, 20, KeyboardInterrupt()))
-    killed.put("a.txt", numbered("甲", 300), update=False)
+    killed = Library(tmp_path, settings_for(tmp_path), Failing(engine, 30, KeyboardInterrupt()))
+    killed.put("a.txt", numbered("甲" * 30, 300), update=False)
     with pytest.raises(KeyboardInterrupt):
         killed.kb.update()
     seen: list[Progress] = []

@@ -101,6 +101,29 @@ def test_vectors_are_of_unit_length_in_the_order_of_the_texts(server, embedder):
     assert max(map(len, server.inputs())) == openai.BATCH
 
 
+def test_texts_of_like_length_share_a_request(server, embedder):
+    texts = ["a" * (1 + n * 7 % 25) for n in range(25)]
+    rows = embedder().embed_passages(texts)
+    assert [list(map(len, inputs)) for inputs in server.inputs()[:-1]] == [
+        list(range(25, 15, -1)),
+        list(range(15, 5, -1)),
+        list(range(5, 0, -1)),
+    ]
+    wanted = np.array([vector(t) for t in texts])
+    assert np.allclose(rows, wanted / np.linalg.norm(wanted, axis=1, keepdims=True), atol=1e-6)
+
+
+def test_a_request_is_bounded_in_characters_padding_included(server, embedder):
+    texts = ["c", *["b" * 5_000] * 4, "a" * 16_000, *["c"] * 11]
+    assert embedder().embed_passages(texts).shape == (17, 3)
+    assert [list(map(len, inputs)) for inputs in server.inputs()[:-1]] == [
+        [16_000],
+        [5_000] * 3,
+        [5_000, 1, 1],
+        [1] * 10,
+    ]
+
+
 def test_the_request_is_what_openai_documents(server, embedder):
     embedder(key=SECRET).embed_query("规划")
     path, headers, body = server.requests[0]
