@@ -12,7 +12,7 @@ import numpy as np
 
 from kb import reranking, retrieval
 from kb.fusion import Fused, Ranked, reciprocal_rank_fusion
-from kb.ranking import CONVEX, DEFAULT, DEPTH, RRF, Ranking, make_question, order
+from kb.ranking import CONVEX, DEFAULT, DEPTH, RRF, Near, Ranking, make_question, order
 from kb.text import fold
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Bench:
             self._key, self._kept = key, {}
         question, a = self._once("question", lambda: make_question(self.reader, text))
         sparse: Sequence[Ranked] = []
-        near, b, c = retrieval.Near(), 0.0, 0.0
+        near, b, c = Near(), 0.0, 0.0
         if name != "vectors":
             sparse, b = self._once(
                 "sparse", lambda: retrieval.keywords(self.reader, question, documents)
@@ -88,10 +88,7 @@ class Bench:
         if name != "BM25" and self._embedder:
             near, c = self._once("near", lambda: self._near(text, documents))
         ranking = _RANKINGS[name]
-        background = near.background
-        fused, d = _timed(
-            lambda: order(self.reader, question, near.ranked, sparse, background, ranking)
-        )
+        fused, d = _timed(lambda: order(self.reader, question, near, sparse, ranking))
         if name == RERANKED:
             fused, e = _timed(lambda: self._reranked(text, fused))
             return Said(fused, a + b + c + d + e)
@@ -102,7 +99,7 @@ class Bench:
         deadline = time.monotonic() + reranking.BUDGET_SECONDS
         return reranking.reordered(self.reader, text, fused, self._reranker, deadline)[0]
 
-    def _near(self, text: str, documents: Collection[int] | None) -> retrieval.Near:
+    def _near(self, text: str, documents: Collection[int] | None) -> Near:
         engine = self._embedder
         assert engine
         vector = engine.embed_query(text)

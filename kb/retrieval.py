@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kb.errors import EmbeddingFailed, InvalidInput, NotFound
@@ -18,6 +18,7 @@ from kb.ranking import (
     JUDGED_FROM,
     NO_MATCH,
     Background,
+    Near,
     Question,
     Ranking,
     make_question,
@@ -127,13 +128,13 @@ def search(
         near = near.among({hit.id for hit in exact})
     if held and not held.checked:
         notices.append(_unchecked())
-    ordered = order(reader, question, near.ranked, sparse, near.background, ranking)
+    ordered = order(reader, question, near, sparse, ranking)
     if documents is None and exact is None and query.top_k > 1:
         others = _others(reader, ordered)
         if others:
-            beside = nearest(reader, asked.result, others, dense).ranked
-            every = [*near.ranked, *beside], [*sparse, *keywords(reader, question, others)]
-            ordered = order(reader, question, *every, near.background, ranking)
+            near = near.beside(nearest(reader, asked.result, others, dense))
+            sparse = [*sparse, *keywords(reader, question, others)]
+            ordered = order(reader, question, near, sparse, ranking)
     kept = _relevant(ordered, query, exact=exact is not None)
     if reranking and kept:
         kept, told = reranking.order(reader, query.text, kept)
@@ -188,19 +189,6 @@ def _telling(frequencies: Mapping[str, int], total: int) -> list[str]:
     return [term for term in there if frequencies[term] <= limit] or there
 
 
-@dataclass(frozen=True, slots=True)
-class Near:
-    """Vector candidates (their score is the cosine), what is usual, what must be said of them."""
-
-    ranked: Sequence[Ranked] = ()
-    background: Background | None = None
-    notices: Sequence[str] = ()
-
-    def among(self, ids: Collection[int]) -> Near:
-        """Only those of `ids`."""
-        return replace(self, ranked=[hit for hit in self.ranked if hit.id in ids])
-
-
 def nearest(
     reader: Reader,
     asked: Callable[[], tuple[Vectors | None, Sequence[str]]],
@@ -225,8 +213,9 @@ def nearest(
     found = dense().nearest(reader, vector, DEPTH, documents)
     if dense().problem:
         notices.append(tr("search.chroma", reason=dense().problem))
-    background = Background(*dense().background(reader, vector))
-    return Near([Ranked(id_, cosine) for id_, cosine in found], background, notices)
+    usual = {chinese: Background(*of) for chinese, of in dense().usual(reader, vector).items()}
+    centred = dense().most_alike(reader, vector, DEPTH, documents)
+    return Near([Ranked(*hit) for hit in found], usual, notices, centred)
 
 
 def _query_vector(

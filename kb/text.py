@@ -29,6 +29,8 @@ HAN: Final = (
     "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f\U00030000-\U000323af"
 )
 KANA: Final = "\u3041-\u3096\u30a1-\u30fa\u30fc"
+_ONE_HAN: Final = re.compile("[\u3400-\u9fff]")
+_LATIN_WORD: Final = re.compile("[a-z]+")
 _SPACE_IN_HAN: Final = re.compile(f"(?<=[{HAN}])[ \t\n\u00a0\u3000]+(?=[{HAN}])")
 # 第十二条 is 第12条, as an article of a law is cited either way.
 _ORDINAL: Final = re.compile(
@@ -116,3 +118,8 @@ def _simplifier() -> opencc.OpenCC:
     from opencc import OpenCC
 
     return OpenCC("t2s")
+
+
+def is_chinese(text: str) -> bool:
+    """Whether there are more Han characters than words of Latin letters. Of text in lower case."""
+    return len(_ONE_HAN.findall(text)) > len(_LATIN_WORD.findall(text))

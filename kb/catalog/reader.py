@@ -268,19 +268,31 @@ class Reader(PhraseReads):
             parameters,
         )
 
-    def sample_vectors(self, count: int) -> list[bytes]:
-        """About `count` of the live vectors, spread over the index."""
+    def sample(self, count: int) -> list[tuple[str, bytes]]:
+        """(indexed text, float16 bytes) of about `count` live blocks, spread over the index."""
         step = max(1, self.vector_count() // count)
         rows = self._db.execute(
-            "SELECT v.vector FROM blocks b JOIN vectors v ON v.id = b.vector_id"
-            " WHERE b.id % ? = 0 LIMIT ?",
+            "SELECT b.id, b.document_id, b.page, v.vector"
+            " FROM blocks b JOIN vectors v ON v.id = b.vector_id WHERE b.id % ? = 0 LIMIT ?",
             (step, 2 * count),
-        )
+        ).fetchall()
+        texts = self._texts_of_pages({(row[1], row[2]) for row in rows})
+        return [(texts[row[0]], row[3]) for row in rows if row[0] in texts]
+
+    def block_ids(self, documents: Collection[int] | None = None) -> list[int]:
+        """Ids of all live blocks that have a vector."""
+        scope = within("", documents, "")
+        rows = self._db.execute(f"SELECT id FROM blocks WHERE vector_id IS NOT NULL{scope}")  # noqa: S608
         return [row[0] for row in rows]
 
-    def block_ids(self) -> Iterator[tuple[int]]:
-        """Ids of all live blocks that have a vector."""
-        return self._db.execute("SELECT id FROM blocks WHERE vector_id IS NOT NULL")
+    def vectors_of(self, ids: Sequence[int]) -> list[tuple[int, bytes]]:
+        """(block id, float16 bytes) of at most 500 blocks, of those that have a vector."""
+        rows = self._db.execute(
+            "SELECT b.id, v.vector FROM blocks b JOIN vectors v ON v.id = b.vector_id"  # noqa: S608
+            f" WHERE b.id IN ({_marks(ids)})",
+            ids,
+        )
+        return rows.fetchall()
 
     def unsynced(self, limit: int) -> list[tuple[int, bytes]]:
         """Up to `limit` of (block id, float16 bytes) that Chroma must be given."""

@@ -7,13 +7,19 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from kb.errors import Busy, IndexDamaged
-from kb.vectors.exact import Matrix, decode, scan
+from kb.text import is_chinese
+from kb.vectors.exact import Matrix, apart, decode, held, scan
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from numpy.typing import NDArray
+
     from kb.catalog import Reader
+    from kb.fusion import Centred
     from kb.ports import Vectors
     from kb.vectors.chroma import ChromaIndex, ChromaPlace
 
@@ -21,8 +27,10 @@ _LOG: Final = logging.getLogger(__name__)
 _NEVER: Final = ("", "", -1)
 """The key of a snapshot that the next search tries to open again."""
 
-_SAMPLE: Final = 2_000
-"""Vectors that stand for a large index when a question's cosines are held against the usual."""
+_SAMPLE: Final = 1_000
+"""Vectors that stand for the index when a question's cosines are held against the usual."""
+_FEW: Final = 20
+"""Fewer cosines tell nothing of what is usual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +42,16 @@ class _Snapshot:
     tail: Matrix
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sample:
+    """Some vectors of an index of `of`, and which of them are of Chinese text."""
+
+    key: str
+    of: int
+    matrix: Vectors
+    chinese: NDArray[np.bool_]
+
+
 class DenseSearch:
     """Nearest blocks of one project. Thread-safe; holds the vectors it scans in memory."""
 
@@ -43,7 +61,7 @@ class DenseSearch:
         self._lock = threading.Lock()
         self._all = Matrix()
         self._snapshot: _Snapshot | None = None
-        self._sampled: tuple[str, Vectors] | None = None
+        self._sampled: _Sample | None = None
         self.problem = ""
         """Why Chroma is not used although it should be; empty when it is, or is not needed."""
 
@@ -71,23 +89,49 @@ class DenseSearch:
         best = {**dict(bulk), **dict(tail)}
         return sorted(best.items(), key=lambda hit: (-hit[1], hit[0]))[:limit]
 
-    def background(self, reader: Reader, query: Vectors) -> tuple[float, float]:
-        """Mean and standard deviation of the question's cosines over the index, or a sample of it.
+    def most_alike(
+        self, reader: Reader, query: Vectors, limit: int, documents: Collection[int] | None = None
+    ) -> list[Centred]:
+        """Up to `limit` live blocks by their cosine with the question, the index's mean taken away.
 
-        Whatever a search is restricted to: this is what a cosine is held against.
+        For a restriction beyond the exact limit of vectors there are none.
         """
         if reader.vector_count() <= self._exact_limit:
-            cosines = self._all.cosines(reader, query)
-        else:
-            cosines = self._sample(reader, len(query)) @ query
-        return float(cosines.mean()), float(cosines.std())
+            among = None if documents is None else reader.block_ids(documents)
+            return self._all.most_alike(reader, query, limit, among)
+        if documents is not None:
+            return []
+        mean = self._sample(reader, len(query)).matrix.mean(axis=0)
+        near = self.nearest(reader, apart(query, mean), limit)
+        found = dict(reader.vectors_of([id_ for id_, _cosine in near]))
+        matrix = decode(list(found.values()), len(query))
+        return held(np.fromiter(found, np.int64), matrix, mean).most_alike(query, limit)
 
-    def _sample(self, reader: Reader, dimension: int) -> Vectors:
-        key = reader.meta("uid") + reader.meta("model")
+    def usual(self, reader: Reader, query: Vectors) -> dict[bool, tuple[float, float]]:
+        """Mean and standard deviation of the question's cosines over a sample of the index.
+
+        Of its Chinese text (True) and of what is not (False), since every text of the question's
+        language is near to it; of all where one of them is rare. Whatever a search is restricted
+        to: this is what a cosine is held against.
+        """
+        sample = self._sample(reader, len(query))
+        cosines = sample.matrix @ query
+        parts = {chinese: cosines[sample.chinese == chinese] for chinese in (True, False)}
+        told = {c: part if len(part) >= _FEW else cosines for c, part in parts.items()}
+        return {c: (float(part.mean()), float(part.std())) for c, part in told.items()}
+
+    def _sample(self, reader: Reader, dimension: int) -> _Sample:
+        """Taken again when the index has become another, or a fifth larger or smaller."""
+        key, count = reader.meta("uid") + reader.meta("model"), reader.vector_count()
         with self._lock:
-            if self._sampled is None or self._sampled[0] != key:
-                self._sampled = key, decode(reader.sample_vectors(_SAMPLE), dimension)
-            return self._sampled[1]
+            kept = self._sampled
+            if kept and kept.key == key and abs(count - kept.of) <= kept.of / 5:
+                return kept
+            rows = reader.sample(_SAMPLE)
+            matrix = decode([vector for _text, vector in rows], dimension)
+            chinese = np.array([is_chinese(text.lower()) for text, _vector in rows], bool)
+            self._sampled = _Sample(key, count, matrix, chinese)
+            return self._sampled
 
     def _current(self, reader: Reader) -> _Snapshot:
         """The open snapshot, another one when it is of another index or its tail grew large."""

@@ -17,6 +17,7 @@ from kb.ranking import (
     NO_MATCH,
     RRF,
     Background,
+    Near,
     Question,
     order,
 )
@@ -121,7 +122,7 @@ def test_half_of_the_words_are_worth_more_in_a_long_question() -> None:
         reader = OneBlock(text)
         found = [Ranked(1, 5.0)]
         question = Question("".join(terms), terms, 1000)
-        return order(reader, question, [], found, None)[0].relevance  # type: ignore[arg-type]
+        return order(reader, question, Near(), found)[0].relevance  # type: ignore[arg-type]
 
     assert sureness(4) < sureness(16) < sureness(40)
 
@@ -129,9 +130,9 @@ def test_half_of_the_words_are_worth_more_in_a_long_question() -> None:
 def test_words_do_not_count_against_text_in_another_language() -> None:
     def sureness(text: str) -> float:
         question = Question("谁赢得了比赛", {"谁赢": 1, "比赛": 5}, 1000)
-        near = [Ranked(1, 0.9)]
-        background = Background(0.75, 0.03)
-        return order(OneBlock(text), question, near, [], background)[0].relevance  # type: ignore[arg-type]
+        usual = Background(0.75, 0.03)
+        near = Near([Ranked(1, 0.9)], {True: usual, False: usual})
+        return order(OneBlock(text), question, near, [])[0].relevance  # type: ignore[arg-type]
 
     assert sureness("the team that won the match") > sureness("今日气温下降三度") * 2
 
