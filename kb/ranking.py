@@ -245,16 +245,13 @@ def _shares(reader: Reader, question: Question, fused: Sequence[Fused]) -> defau
     folded = fold(question.text)
     grams = {folded[i : i + _GRAM] for i in range(len(folded) - _GRAM + 1)}
     blocks = reader.blocks([hit.id for hit in fused])
-    lines: dict[tuple[int, int], list[str]] = {}
+    texts = reader.page_texts({(block.document_id, block.page) for block in blocks.values()})
+    lines = {place: split_lines(text) for place, text in texts.items()}
     asked_in = is_chinese(folded)
     nothing = _Share(0.0, 0.0, foreign=False, chinese=asked_in)
     shares: defaultdict[int, _Share] = defaultdict(lambda: nothing)
     for block in blocks.values():
-        place = block.document_id, block.page
-        if place not in lines:
-            page = reader.page(*place)
-            lines[place] = split_lines(page.text) if page else []
-        around, own = _surroundings(lines[place], block)
+        around, own = _surroundings(lines.get((block.document_id, block.page), []), block)
         words = sum(weight for term, weight in weights.items() if term in around)
         runs = sum(gram in own for gram in grams)
         chinese = is_chinese(own)

@@ -18,6 +18,7 @@ from kb.catalog.rows import (
     to_document,
     to_failure,
     to_page,
+    to_text,
 )
 from kb.messages import tr
 from kb.types import SourceInfo
@@ -145,6 +146,15 @@ class Reader(PhraseReads):
             (page_id(document_id, number),),
         ).fetchone()
         return to_page(row) if row else None
+
+    def page_texts(self, places: Collection[tuple[int, int]]) -> dict[tuple[int, int], str]:
+        """The text of each of at most 500 pages (document id, number) that exist."""
+        ids = {page_id(*place): place for place in places}
+        rows = self._db.execute(
+            f"SELECT id, text FROM pages WHERE id IN ({_marks(list(ids))})",  # noqa: S608
+            list(ids),
+        )
+        return {ids[row[0]]: to_text(row[1]) for row in rows}
 
     def pages(self, document_id: int) -> Iterator[Page]:
         """All pages of a document, in order."""

@@ -118,7 +118,7 @@ def to_page(row: tuple[Any, ...]) -> Page:
     noise, elements, *ocr = json.loads(marks) if marks else ((), ())
     return Page(
         number=id_ & _MAX_PAGE,
-        text=zstandard.ZstdDecompressor().decompress(text).decode("utf-8"),
+        text=to_text(text),
         kind=kind,
         label=label,
         width=width,
@@ -127,6 +127,11 @@ def to_page(row: tuple[Any, ...]) -> Page:
         noise=tuple(noise),
         ocr=bool(ocr),
     )
+
+
+def to_text(packed: bytes) -> str:
+    """The text of a page as it is stored."""
+    return zstandard.ZstdDecompressor().decompress(packed).decode("utf-8")
 
 
 def from_page(document_id: int, page: Page, lines: int) -> tuple[Any, ...]:

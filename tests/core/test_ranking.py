@@ -21,7 +21,7 @@ from kb.ranking import (
     Question,
     order,
 )
-from kb.types import Block, Page
+from kb.types import Block
 
 TOPICS = (
     "经费", "人员", "设备", "场地", "安全", "培训", "采购", "验收", "归档", "保密",
@@ -37,8 +37,8 @@ class OneBlock:
     def blocks(self, ids: list[int]) -> dict[int, Block]:
         return {1: Block(1, 1, 1, 1, 1)}
 
-    def page(self, _document: int, _number: int) -> Page:
-        return Page(1, self.text, "virtual")
+    def page_texts(self, _places: set[tuple[int, int]]) -> dict[tuple[int, int], str]:
+        return {(1, 1): self.text}
 
     def pending_among(self, _ids: list[int]) -> set[int]:
         return set()
