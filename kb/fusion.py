@@ -39,7 +39,8 @@ class Fused:
     """A candidate of the fused list.
 
     Ranks count from 1; a rank and the engine's own score (cosine, BM25) are None where it did not
-    list the candidate. One found by centred vectors only has its cosine, but no rank. `relevance` is 0-1, 0 until somebody has judged it.
+    list the candidate. One found by centred vectors only has its cosine, but no rank. `relevance`
+    is 0-1, 0 until somebody has judged it.
     """
 
     id: int
