@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 
 TOP: Final = 10
 DEFAULT_TOP_K: Final = 6
+_TOGETHER: Final = "together"
 _ROOM: Final = 9_600  # of the default 12,000 characters, what document text may take
 
 
@@ -177,15 +178,23 @@ def figures(outcomes: Outcomes, product: Outcomes | None = None) -> dict[str, An
 
 
 def run(
-    folder: Path, data_dir: Path, field_: str, limit: int, names: Sequence[str] = SYSTEMS
+    folder: Path,
+    data_dir: Path,
+    field_: str,
+    limit: int,
+    names: Sequence[str] = SYSTEMS,
+    beside: Sequence[Path] = (),
 ) -> dict[str, dict[str, Any]]:
     """Ingest a set (or go on with what lies in `data_dir`) and measure it.
 
-    Keywords alone need no embedding model, and none is then opened.
+    The documents of the sets `beside` are in the index too. Keywords alone need no embedding model,
+    and none is then opened.
     """
-    kb = KnowledgeBase(Settings(data_dir=data_dir, project=folder.name))
-    for path, source in walk(folder / "docs"):
-        kb.ingest(path, source)
+    project = _TOGETHER if beside else folder.name
+    kb = KnowledgeBase(Settings(data_dir=data_dir, project=project))
+    for each in sorted({folder, *beside}):
+        for path, source in walk(each / "docs"):
+            kb.ingest(path, source)
     questions = load_questions(folder, field_)
     questions = questions[:: max(1, -(-len(questions) // limit))] if limit else questions
     engine = None
@@ -194,7 +203,7 @@ def run(
             state = kb.update(on_progress=show)
         if state.notice:
             say(state.notice)
-        kept = data_dir / folder.name / "questions.npz"
+        kept = data_dir / project / "questions.npz"
         engine = _Remembering(kb.embedder(), [question.text for question in questions], kept)
     reranker = kb.reranking.wait() if kb.reranking and RERANKED in names else None
     shard = kb.project()
@@ -217,7 +226,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     name = folder.name if asked == "query" else f"{folder.name} {asked}"
                     say(name)
                     data = options.data or Path(temporary)
-                    results[name] = run(folder, data, asked, options.limit, options.systems)
+                    beside = options.sets if options.together else ()
+                    name += f" {_TOGETHER}" * options.together
+                    limits = options.limit, options.systems
+                    results[name] = run(folder, data, asked, *limits, beside)
     print(report.table(results))
     if options.json:
         commit = _commits(options.results or ()) or _commit()
@@ -252,6 +264,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--limit", type=int, default=0, help="an even sample of at most N questions"
     )
+    parser.add_argument("--together", action="store_true", help="all sets' documents in one index")
     parser.add_argument(
         "--systems", nargs="+", choices=systems, default=systems, help="only these (BM25 …)"
     )

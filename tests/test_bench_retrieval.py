@@ -9,7 +9,8 @@ from cross_encoder_support import put_cross_encoder
 from bench import metrics, report, retrieval
 from bench.questions import Span, first_right, gains, load_questions, question_fields
 from bench.systems import MEANING, PRODUCT, RERANKED, SYSTEMS, bigrams
-from kb.config import ROOT
+from kb.app import KnowledgeBase
+from kb.config import ROOT, Settings
 
 ANSWER = Span("a.txt", 1, 3, 4)
 
@@ -130,6 +131,26 @@ def test_a_reranker_is_one_system_more_with_its_time(questions, tmp_path, monkey
     monkeypatch.delenv("KB_RERANKER")
     with pytest.raises(SystemExit):
         retrieval.main([str(questions), "--systems", RERANKED])
+
+
+def test_sets_may_be_asked_in_one_index(questions, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("KB_EMBEDDER", "hash")
+    other = tmp_path / "other"
+    (other / "docs").mkdir(parents=True)
+    (other / "docs" / "elsewhere.txt").write_text("The lake is deep.", encoding="utf-8")
+    answer = {"source": "elsewhere.txt", "page": 1, "line_start": 1, "line_end": 1}
+    row = {"qid": "1", "query": "how deep is the lake", "answers": [answer]}
+    (other / "qrels.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    out, data = tmp_path / "r.json", tmp_path / "data"
+    arguments = [str(questions), str(other), "--together", "--data", str(data), "--json", str(out)]
+    assert retrieval.main([*arguments, "--systems", "product"]) == 0
+    results = json.loads(out.read_text(encoding="utf-8"))["results"]
+    assert set(results) == {"small together", "other together"}
+    assert {r["product"]["hit@5"] for r in results.values()} == {100}
+    with (
+        KnowledgeBase(Settings(data_dir=data, project="together")).project().catalog.reading() as r
+    ):
+        assert len(r.sources()) == 13
 
 
 def test_the_readmes_hold_markers_that_the_table_goes_between(tmp_path):
