@@ -18,13 +18,14 @@ from kb.fusion import (
     deviations,
     reciprocal_rank_fusion,
 )
-from kb.text import fold, fold_lines, is_chinese, split_lines, tokens
+from kb.text import fold, fold_lines, script, split_lines, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from kb.catalog import Reader
     from kb.fusion import Centred
+    from kb.text import Script
     from kb.types import Block
 
 DEPTH: Final = 100
@@ -121,12 +122,11 @@ class Background(NamedTuple):
 class Near:
     """Vector candidates (their score is the cosine), what is usual, what must be said of them.
 
-    `usual` tells it of Chinese text (True) and of other (False). `centred` has the best by centred
-    cosines.
+    `usual` tells it by what text is written in. `centred` has the best by centred cosines.
     """
 
     ranked: Sequence[Ranked] = ()
-    usual: Mapping[bool, Background] = field(default_factory=dict)
+    usual: Mapping[Script, Background] = field(default_factory=dict)
     notices: Sequence[str] = ()
     centred: Sequence[Centred] = ()
 
@@ -172,10 +172,11 @@ def order(
     shares = _shares(reader, question, [*fused[:RESCORED], *beyond])
     if ranking.foreign:
         fused += [hit for hit in beyond if shares[hit.id].foreign]
-        fused = _across_scripts(fused, shares, near.centred, sparse)
+        foreign = {hit.id for hit in fused if shares[hit.id].foreign} - pending
+        fused = _across_scripts(fused, foreign, near.centred, sparse)
     scored = [(_score(hit, shares[hit.id], ranking), hit) for hit in fused]
     scored.sort(key=lambda pair: -pair[0])
-    judge = _Judge(sparse, near.usual if dense else {}, fused, len(question.weights))
+    judge = _Judge(near, sparse, len(question.weights))
     judged = (judge.relevance(hit, shares[hit.id], pending) for _, hit in scored)
     return [
         replace(hit, score=score, relevance=relevance)
@@ -200,11 +201,11 @@ def _beyond(centred: Sequence[Centred], fused: Sequence[Fused]) -> list[Fused]:
 
 def _across_scripts(
     fused: Sequence[Fused],
-    shares: defaultdict[int, _Share],
+    foreign: Collection[int],
     centred: Sequence[Centred],
     sparse: Sequence[Ranked],
 ) -> list[Fused]:
-    """The same, what is in another script than the question scored anew.
+    """The same, those in another script than the question scored anew.
 
     All texts of one language are nearer to its questions than any of another: on an index of 10,000
     blocks, 3 % of them English, no English answer to a Chinese question was among the first 100.
@@ -214,7 +215,7 @@ def _across_scripts(
     by_keywords, none = deviations(sparse, DEPTH)
     moved = []
     for hit in fused:
-        if shares[hit.id].foreign and centred:
+        if hit.id in foreign and centred:
             vectors = standing.get(hit.id, lowest)
             keywords = max(by_keywords.get(hit.id, none), vectors)
             moved.append(replace(hit, score=(vectors + keywords) / 2))
@@ -229,13 +230,13 @@ def _across_scripts(
 class _Share(NamedTuple):
     """What of the question's words (by idf) stands around a block, what of its runs inside.
 
-    `foreign`: one is Chinese, the other is not, so that words cannot tell. `chinese`: the block is.
+    `script` is the block's; `foreign`: the question's is another, so that words cannot tell.
     """
 
     words: float
     runs: float
+    script: Script
     foreign: bool
-    chinese: bool
 
 
 def _shares(reader: Reader, question: Question, fused: Sequence[Fused]) -> defaultdict[int, _Share]:
@@ -247,16 +248,19 @@ def _shares(reader: Reader, question: Question, fused: Sequence[Fused]) -> defau
     blocks = reader.blocks([hit.id for hit in fused])
     texts = reader.page_texts({(block.document_id, block.page) for block in blocks.values()})
     lines = {place: split_lines(text) for place, text in texts.items()}
-    asked_in = is_chinese(folded)
-    nothing = _Share(0.0, 0.0, foreign=False, chinese=asked_in)
+    asked_in = script(folded)
+    nothing = _Share(0.0, 0.0, asked_in, foreign=False)
     shares: defaultdict[int, _Share] = defaultdict(lambda: nothing)
     for block in blocks.values():
         around, own = _surroundings(lines.get((block.document_id, block.page), []), block)
         words = sum(weight for term, weight in weights.items() if term in around)
         runs = sum(gram in own for gram in grams)
-        chinese = is_chinese(own)
-        share = words / whole, runs / max(1, len(grams))
-        shares[block.id] = _Share(*share, foreign=chinese != asked_in, chinese=chinese)
+        written_in = script(own)
+        foreign = {written_in, asked_in} == {"han", "latin"}
+        shares[block.id] = _Share(words / whole, runs / max(1, len(grams)), written_in, foreign)
+    if any(share.foreign and share.words >= _FOREIGN[0] for share in shares.values()):
+        # A word of Latin letters stands in Chinese text: then words can tell after all.
+        shares.update({id_: share._replace(foreign=False) for id_, share in shares.items()})
     return shares
 
 
@@ -279,22 +283,15 @@ class _Judge:
     Fitted on questions with and without their right document, see README.
     """
 
-    def __init__(
-        self,
-        sparse: Sequence[Ranked],
-        usual: Mapping[bool, Background],
-        fused: Sequence[Fused],
-        words: int,
-    ) -> None:
+    def __init__(self, near: Near, sparse: Sequence[Ranked], words: int) -> None:
         self._standing, self._lowest = deviations(sparse, DEPTH)
-        self._usual = usual
-        cosines = [hit.dense_score for hit in fused if hit.dense_score is not None]
-        self._weakest = min(cosines, default=0.0)
+        self._usual = near.usual if near.ranked else {}
+        self._weakest = min((hit.score for hit in near.ranked), default=0.0)
         self._length = log(1 + words)
 
     def relevance(self, hit: Fused, share: _Share, pending: Collection[int]) -> float:
         """0-1. By keywords alone where there are no vectors, or the hit is `pending`."""
-        background = None if hit.id in pending else self._usual.get(share.chinese)
+        background = None if hit.id in pending else self._usual.get(share.script)
         keywords, words = self._standing.get(hit.id, self._lowest), share.words
         if background is None:
             cosine, weights = 0.0, _KEYWORDS_ONLY

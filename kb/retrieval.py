@@ -213,7 +213,7 @@ def nearest(
     found = dense().nearest(reader, vector, DEPTH, documents)
     if dense().problem:
         notices.append(tr("search.chroma", reason=dense().problem))
-    usual = {chinese: Background(*of) for chinese, of in dense().usual(reader, vector).items()}
+    usual = {key: Background(*of) for key, of in dense().usual(reader, vector).items()}
     centred = dense().most_alike(reader, vector, DEPTH, documents)
     return Near([Ranked(*hit) for hit in found], usual, notices, centred)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from kb.numerals import numeral
 
@@ -23,6 +23,9 @@ TOKENS_REVISION: Final = 2
 
 MAX_TOKEN: Final = 64
 """Longest token, in characters; the rest of a longer run is left out of the keyword index."""
+
+Script = Literal["han", "latin", ""]
+"""What a text is mostly written in; empty where neither is more."""
 
 # Han with extensions A-H, compatibility ideographs, 々 〇; kana is cut like Han. For a [] of `re`.
 HAN: Final = (
@@ -120,6 +123,9 @@ def _simplifier() -> opencc.OpenCC:
     return OpenCC("t2s")
 
 
-def is_chinese(text: str) -> bool:
-    """Whether there are more Han characters than words of Latin letters. Of text in lower case."""
-    return len(_ONE_HAN.findall(text)) > len(_LATIN_WORD.findall(text))
+def script(text: str) -> Script:
+    """Whether lower-case text has more Han characters or more words of Latin letters."""
+    han, latin = len(_ONE_HAN.findall(text)), len(_LATIN_WORD.findall(text))
+    if han == latin:
+        return ""
+    return "han" if han > latin else "latin"

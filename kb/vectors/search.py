@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kb.errors import Busy, IndexDamaged
-from kb.text import is_chinese
+from kb.text import script
 from kb.vectors.exact import Matrix, apart, decode, held, scan
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kb.catalog import Reader
     from kb.fusion import Centred
     from kb.ports import Vectors
+    from kb.text import Script
     from kb.vectors.chroma import ChromaIndex, ChromaPlace
 
 _LOG: Final = logging.getLogger(__name__)
@@ -44,12 +45,12 @@ class _Snapshot:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sample:
-    """Some vectors of an index of `of`, and which of them are of Chinese text."""
+    """Some vectors of an index of `of`, and what their texts are written in."""
 
     key: str
     of: int
     matrix: Vectors
-    chinese: NDArray[np.bool_]
+    scripts: NDArray[np.str_]
 
 
 class DenseSearch:
@@ -107,18 +108,20 @@ class DenseSearch:
         matrix = decode(list(found.values()), len(query))
         return held(np.fromiter(found, np.int64), matrix, mean).most_alike(query, limit)
 
-    def usual(self, reader: Reader, query: Vectors) -> dict[bool, tuple[float, float]]:
+    def usual(self, reader: Reader, query: Vectors) -> dict[Script, tuple[float, float]]:
         """Mean and standard deviation of the question's cosines over a sample of the index.
 
-        Of its Chinese text (True) and of what is not (False), since every text of the question's
-        language is near to it; of all where one of them is rare. Whatever a search is restricted
-        to: this is what a cosine is held against.
+        By what text is written in, since every text of the question's language is near to it; of
+        all for what is neither, or rare. Whatever a search is restricted to: this is what a cosine
+        is held against.
         """
         sample = self._sample(reader, len(query))
         cosines = sample.matrix @ query
-        parts = {chinese: cosines[sample.chinese == chinese] for chinese in (True, False)}
-        told = {c: part if len(part) >= _FEW else cosines for c, part in parts.items()}
-        return {c: (float(part.mean()), float(part.std())) for c, part in told.items()}
+        parts: dict[Script, Vectors] = {"": cosines}
+        for script_ in ("han", "latin"):
+            part = cosines[sample.scripts == script_]
+            parts[script_] = part if len(part) >= _FEW else cosines
+        return {key: (float(part.mean()), float(part.std())) for key, part in parts.items()}
 
     def _sample(self, reader: Reader, dimension: int) -> _Sample:
         """Taken again when the index has become another, or a fifth larger or smaller."""
@@ -129,8 +132,8 @@ class DenseSearch:
                 return kept
             rows = reader.sample(_SAMPLE)
             matrix = decode([vector for _text, vector in rows], dimension)
-            chinese = np.array([is_chinese(text.lower()) for text, _vector in rows], bool)
-            self._sampled = _Sample(key, count, matrix, chinese)
+            scripts = np.array([script(text.lower()) for text, _vector in rows])
+            self._sampled = _Sample(key, count, matrix, scripts)
             return self._sampled
 
     def _current(self, reader: Reader) -> _Snapshot:

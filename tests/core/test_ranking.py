@@ -131,7 +131,7 @@ def test_words_do_not_count_against_text_in_another_language() -> None:
     def sureness(text: str) -> float:
         question = Question("谁赢得了比赛", {"谁赢": 1, "比赛": 5}, 1000)
         usual = Background(0.75, 0.03)
-        near = Near([Ranked(1, 0.9)], {True: usual, False: usual})
+        near = Near([Ranked(1, 0.9)], {"han": usual, "latin": usual})
         return order(OneBlock(text), question, near, [])[0].relevance  # type: ignore[arg-type]
 
     assert sureness("the team that won the match") > sureness("今日气温下降三度") * 2

@@ -12,7 +12,7 @@ import pytest
 from core_support import Library, settings_for
 
 from kb.app import KnowledgeBase
-from kb.text import is_chinese
+from kb.text import script
 from kb.vectors.exact import held
 
 TOPICS = {"敦煌": 0, "dunhuang": 0, "水库": 1, "reservoir": 1, "桥梁": 2, "bridge": 2}
@@ -32,7 +32,7 @@ class Bilingual:
     def embed_query(self, text: str) -> Any:
         seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")
         vector = np.random.default_rng(seed).normal(size=DIMENSION).astype(np.float32) / 16
-        vector[10 if is_chinese(text.lower()) else 11] += 1.5
+        vector[10 if script(text.lower()) == "han" else 11] += 1.5
         vector[12] += 1.0
         for word, topic in TOPICS.items():
             if word in text.lower():
@@ -70,6 +70,12 @@ def test_chinese_text_still_comes_first_where_it_answers(mixed: Library) -> None
     assert mixed.kb.search("桥梁由谁养护").hits[0].citation.source == "中/桥.txt"
 
 
+def test_a_latin_word_in_chinese_text_is_a_word_like_any_other(mixed: Library) -> None:
+    mixed.put("中/接口.txt", "对外接口由 ERP-7 网关转发。")
+    result = mixed.kb.search("ERP-7", min_relevance=0.3)
+    assert [hit.citation.source for hit in result.hits] == ["中/接口.txt"]
+
+
 def test_what_stands_in_neither_language_is_no_match(mixed: Library) -> None:
     assert mixed.kb.search("量子纠缠的实验装置在何处").hits == ()
 
@@ -87,8 +93,8 @@ def test_the_question_is_held_against_its_own_script(mixed: Library) -> None:
     shard = kb.project()
     with shard.catalog.reading() as reader:
         usual = shard.dense.usual(reader, Bilingual().embed_query("水库的位置"))
-    assert usual[True][0] > usual[False][0] + 0.2
-    assert 0 < usual[True][1] < 0.2
+    assert usual["han"][0] > usual["latin"][0] + 0.2
+    assert 0 < usual["han"][1] < 0.2
 
 
 def test_centred_cosines_are_those_of_the_definition() -> None:
@@ -110,3 +116,9 @@ def test_centred_cosines_are_those_of_the_definition() -> None:
 def test_an_empty_index_has_no_centre_and_no_candidates() -> None:
     nothing = held(np.empty(0, np.int64), np.empty((0, 4), np.float32), np.zeros(4, np.float32))
     assert nothing.most_alike(np.ones(4, np.float32), 10) == []
+
+
+def test_a_text_is_in_the_script_of_which_it_has_more() -> None:
+    assert script("敦煌的洞窟 open") == "han"
+    assert script("the caves of 敦煌") == "latin"
+    assert script("2035-06 1,024.50") == script("") == script("甲 a") == ""
