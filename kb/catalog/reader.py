@@ -281,9 +281,11 @@ class Reader(PhraseReads):
     def sample(self, count: int) -> list[tuple[str, bytes]]:
         """(indexed text, float16 bytes) of about `count` live blocks, spread over the index."""
         step = max(1, self.vector_count() // count)
+        # Ids are mixed by Fibonacci hashing: every nth of them might be of one document.
         rows = self._db.execute(
             "SELECT b.id, b.document_id, b.page, v.vector"
-            " FROM blocks b JOIN vectors v ON v.id = b.vector_id WHERE b.id % ? = 0 LIMIT ?",
+            " FROM blocks b JOIN vectors v ON v.id = b.vector_id"
+            " WHERE (b.id * 2654435769 >> 16) % ? = 0 LIMIT ?",
             (step, 2 * count),
         ).fetchall()
         texts = self._texts_of_pages({(row[1], row[2]) for row in rows})

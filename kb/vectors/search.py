@@ -102,7 +102,10 @@ class DenseSearch:
             return self._all.most_alike(reader, query, limit, among)
         if documents is not None:
             return []
-        mean = self._sample(reader, len(query)).matrix.mean(axis=0)
+        sample = self._sample(reader, len(query)).matrix
+        if not len(sample):
+            return []
+        mean = sample.mean(axis=0)
         near = self.nearest(reader, apart(query, mean), limit)
         found = dict(reader.vectors_of([id_ for id_, _cosine in near]))
         matrix = decode(list(found.values()), len(query))
@@ -116,6 +119,8 @@ class DenseSearch:
         is held against.
         """
         sample = self._sample(reader, len(query))
+        if not len(sample.matrix):
+            return {}
         cosines = sample.matrix @ query
         parts: dict[Script, Vectors] = {"": cosines}
         for script_ in ("han", "latin"):
