@@ -207,9 +207,9 @@ def _across_scripts(
 ) -> list[Fused]:
     """The same, those in another script than the question scored anew.
 
-    All texts of one language are nearer to its questions than any of another: of 10,359 blocks, 3 %
-    of them English, the right English one was among the first five for 0.3 % of the Chinese
-    questions; so it is for 70 %. Keywords count as the vectors do, at least.
+    All texts of one language are nearer to its questions than any of another: of 4,939 blocks, 6 %
+    of them English, the right English one was among the first five for 5 % of the Chinese
+    questions; so it is for 78 %. Keywords count as the vectors do, at least.
     """
     standing, lowest = deviations([Ranked(hit.id, hit.centred) for hit in centred], len(centred))
     by_keywords, none = deviations(sparse, DEPTH)
