@@ -21,6 +21,7 @@ from kb.catalog.rows import (
     to_text,
 )
 from kb.messages import tr
+from kb.text import split_lines
 from kb.types import SourceInfo
 
 if TYPE_CHECKING:
@@ -148,13 +149,17 @@ class Reader(PhraseReads):
         return to_page(row) if row else None
 
     def page_texts(self, places: Collection[tuple[int, int]]) -> dict[tuple[int, int], str]:
-        """The text of each of at most 500 pages (document id, number) that exist."""
-        ids = {page_id(*place): place for place in places}
-        rows = self._db.execute(
-            f"SELECT id, text FROM pages WHERE id IN ({_marks(list(ids))})",  # noqa: S608
-            list(ids),
-        )
-        return {ids[row[0]]: to_text(row[1]) for row in rows}
+        """The text of each of the pages (document id, number) that exist."""
+        by_id = {page_id(*place): place for place in places}
+        ids, texts = list(by_id), {}
+        for start in range(0, len(ids), _CHUNK):
+            part = ids[start : start + _CHUNK]
+            rows = self._db.execute(
+                f"SELECT id, text FROM pages WHERE id IN ({_marks(part)})",  # noqa: S608
+                part,
+            )
+            texts.update({by_id[row[0]]: to_text(row[1]) for row in rows})
+        return texts
 
     def pages(self, document_id: int) -> Iterator[Page]:
         """All pages of a document, in order."""
@@ -279,17 +284,22 @@ class Reader(PhraseReads):
         )
 
     def sample(self, count: int) -> list[tuple[str, bytes]]:
-        """(indexed text, float16 bytes) of about `count` live blocks, spread over the index."""
+        """(own lines, float16 bytes) of about `count` live blocks, spread over the index."""
         step = max(1, self.vector_count() // count)
         # Ids are mixed by Fibonacci hashing: every nth of them might be of one document.
         rows = self._db.execute(
-            "SELECT b.id, b.document_id, b.page, v.vector"
+            "SELECT b.document_id, b.page, b.line_start, b.line_end, v.vector"
             " FROM blocks b JOIN vectors v ON v.id = b.vector_id"
             " WHERE (b.id * 2654435769 >> 16) % ? = 0 LIMIT ?",
             (step, 2 * count),
         ).fetchall()
-        texts = self._texts_of_pages({(row[1], row[2]) for row in rows})
-        return [(texts[row[0]], row[3]) for row in rows if row[0] in texts]
+        texts = self.page_texts({(row[0], row[1]) for row in rows})
+        pages = {place: split_lines(text) for place, text in texts.items()}
+        return [
+            ("\n".join(pages[document, page][start - 1 : end]), vector)
+            for document, page, start, end, vector in rows
+            if (document, page) in pages
+        ]
 
     def block_ids(self, documents: Collection[int] | None = None) -> list[int]:
         """Ids of all live blocks that have a vector."""

@@ -41,8 +41,8 @@ class CrossEncoder:
     """Scores with the model in `folder`, which is loaded here. May be called from several threads.
 
     A model of one output gives its logit, one of two the second minus the first (the log-odds of
-    "relevant"). `threads` is 0 for all cores; `clock` counts seconds. Raises RerankingFailed for a
-    model that cannot be loaded or is no cross-encoder.
+    "relevant"). For `threads` see `thread_count`; `clock` counts seconds. Raises RerankingFailed
+    for a model that cannot be loaded or is no cross-encoder.
     """
 
     def __init__(

@@ -219,7 +219,7 @@ def integer_inputs(session: Any) -> dict[str, str]:
 
 
 def open_session(graph: Path, threads: int) -> Any:
-    """An onnxruntime session on the processor; `threads` is 0 for all cores."""
+    """An onnxruntime session on the processor; for `threads` see `thread_count`."""
     import onnxruntime  # type: ignore[import-untyped]
 
     onnxruntime.disable_telemetry_events()
