@@ -56,15 +56,19 @@ def sync_chroma(
 
 
 def _current(catalog: Catalog, place: ChromaPlace) -> ChromaIndex | None:
-    """The collection as it is, if it is the one the catalogue wrote and works."""
+    """The collection as it is, if the catalogue wrote it, it works and its graph is up to date."""
     from kb.vectors.seal import open_proven
 
     try:
         with catalog.reading() as reader:
-            return open_proven(place, reader)
+            index = open_proven(place, reader)
     except IndexDamaged as error:
         _LOG.info("%s", error.message)
-    return None
+        return None
+    if index.outdated:
+        index.close()
+        return None
+    return index
 
 
 def _created(catalog: Catalog, place: ChromaPlace) -> ChromaIndex:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from kb.types import Block, Document, Failure, Page
 
 _CHUNK: Final = 500  # parameters in one statement: SQLite may be built for 999
+_NOT_SYNCED: Final = " AND (b.synced <= 0 OR b.synced > ?)"
+"""True of blocks that a Chroma opened at that sync cannot contain."""
 
 
 class Reader(PhraseReads):
@@ -275,7 +277,7 @@ class Reader(PhraseReads):
             scope += " AND (b.id > ? OR v.id > ?)"
             parameters += [after_block, after_vector]
         if not_synced_by is not None:
-            scope += " AND (b.synced <= 0 OR b.synced > ?)"
+            scope += _NOT_SYNCED
             parameters.append(not_synced_by)
         return self._db.execute(
             "SELECT b.id, v.id, v.vector FROM blocks b JOIN vectors v ON v.id = b.vector_id"  # noqa: S608
@@ -301,10 +303,18 @@ class Reader(PhraseReads):
             if (document, page) in pages
         ]
 
-    def block_ids(self, documents: Collection[int] | None = None) -> list[int]:
-        """Ids of all live blocks that have a vector."""
-        scope = within("", documents, "")
-        rows = self._db.execute(f"SELECT id FROM blocks WHERE vector_id IS NOT NULL{scope}")  # noqa: S608
+    def block_ids(
+        self, documents: Collection[int] | None = None, *, not_synced_by: int | None = None
+    ) -> list[int]:
+        """Ids of the live blocks that have a vector, restricted as in `vectors`."""
+        scope, parameters = within("", documents, ""), []
+        if not_synced_by is not None:
+            scope += _NOT_SYNCED
+            parameters.append(not_synced_by)
+        rows = self._db.execute(
+            f"SELECT b.id FROM blocks b WHERE b.vector_id IS NOT NULL{scope}",  # noqa: S608
+            parameters,
+        )
         return [row[0] for row in rows]
 
     def vectors_of(self, ids: Sequence[int]) -> list[tuple[int, bytes]]:
@@ -354,13 +364,10 @@ class Reader(PhraseReads):
 
     def vector_count(self, not_synced_by: int | None = None) -> int:
         """How many rows `vectors` would give."""
+        statement = "SELECT COUNT(*) FROM blocks b WHERE b.vector_id IS NOT NULL"
         if not_synced_by is None:
-            return self._one("SELECT COUNT(*) FROM blocks WHERE vector_id IS NOT NULL")
-        return self._one(
-            "SELECT COUNT(*) FROM blocks WHERE vector_id IS NOT NULL"
-            " AND (synced <= 0 OR synced > ?)",
-            not_synced_by,
-        )
+            return self._one(statement)
+        return self._one(statement + _NOT_SYNCED, not_synced_by)
 
     def _document(self, condition: str, *parameters: str) -> Document | None:
         row = self._db.execute(

@@ -19,12 +19,29 @@ from kb.failpoints import reached
 from kb.messages import tr
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from kb.ports import Vectors
 
 _SELF_SIMILARITY: Final = 0.99
+_GRAPH: Final[dict[str, str | int]] = {
+    "space": "cosine",
+    "ef_construction": 400,
+    "max_neighbors": 64,
+    "ef_search": 400,
+}
+"""Parameters of the HNSW graph, for recall. Recall@50 against an exact scan, chromadb 1.5.9:
+
+| vectors | Chroma's defaults | these |
+|---|---|---|
+| 5,000 blocks of real Chinese text | 0.989 | 1.000 |
+| 5,000 random, 384 dimensions | 0.793 | 1.000 |
+| 30,000 random, 384 dimensions | 0.412 | 0.993 |
+| 600 nearly equidistant | 0.62 | 0.94 |
+
+A query of 30,000 takes 7 ms instead of 2, building their graph 78 s instead of 21.
+"""
 _REMOVE_TRIES: Final = 20  # Windows: a virus scanner may hold a file for a moment
 
 
@@ -56,6 +73,8 @@ class ChromaIndex:
         metadata = collection.metadata or {}
         self.epoch = str(metadata.get("epoch", ""))
         self.sync = int(metadata.get("sync", 0))
+        self.outdated = metadata.get("graph") != _described(_GRAPH)
+        """True if its graph was built with other parameters (by an earlier version)."""
 
     def nearest(self, query: Vectors, limit: int) -> list[tuple[int, float]]:
         """Up to `limit` of (block id, cosine), nearest first; the ids may be long removed."""
@@ -98,7 +117,7 @@ class ChromaIndex:
         """Note in the collection itself how far it has been brought."""
         reached("chroma.record.before")
         with _translated():
-            self._collection.modify(metadata={"epoch": self.epoch, "sync": sync})
+            self._collection.modify(metadata={**self._collection.metadata, "sync": sync})
         reached("chroma.record.after")
         self.sync = sync
 
@@ -139,11 +158,15 @@ def create_index(place: ChromaPlace, epoch: str) -> ChromaIndex:
         collection = client.create_collection(
             place.collection,
             embedding_function=None,
-            configuration={"hnsw": {"space": "cosine"}},
-            metadata={"epoch": epoch, "sync": 0},
+            configuration={"hnsw": dict(_GRAPH)},
+            metadata={"epoch": epoch, "sync": 0, "graph": _described(_GRAPH)},
         )
         reached("chroma.create.after")
         return ChromaIndex(client, collection)
+
+
+def _described(graph: Mapping[str, str | int]) -> str:
+    return " ".join(f"{name}={value}" for name, value in graph.items())
 
 
 def _client(place: ChromaPlace) -> Any:

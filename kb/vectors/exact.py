@@ -112,6 +112,10 @@ class Matrix:
         self._lock = threading.Lock()
         self._clear("", 0)
 
+    def __len__(self) -> int:
+        """Number of vectors in memory, as of the last search."""
+        return len(self._held.ids)
+
     def search(self, reader: Reader, query: Vectors, limit: int) -> list[tuple[int, float]]:
         """The `limit` nearest live blocks as (block id, cosine), nearest first."""
         rows = self._fresh(reader, len(query))
@@ -140,8 +144,14 @@ class Matrix:
             return self._held
 
     def _refresh(self, reader: Reader, dimension: int) -> None:
-        rows = list(reader.vectors(after_block=self._last_block, after_vector=self._last_vector))
-        live = np.array(reader.block_ids(), np.int64)
+        rows = list(
+            reader.vectors(
+                after_block=self._last_block,
+                after_vector=self._last_vector,
+                not_synced_by=self._not_synced_by,
+            )
+        )
+        live = np.array(reader.block_ids(not_synced_by=self._not_synced_by), np.int64)
         # A block whose vector came later is new although its id is not.
         old = self._held
         keep = np.isin(old.ids, live) & ~np.isin(old.ids, [row[0] for row in rows])

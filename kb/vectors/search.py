@@ -66,6 +66,12 @@ class DenseSearch:
         self.problem = ""
         """Why Chroma is not used although it should be; empty when it is, or is not needed."""
 
+    @property
+    def vectors_in_memory(self) -> int:
+        """Number of vectors kept for exact search, never more than the exact limit allows."""
+        snapshot = self._snapshot
+        return len(self._all) + (len(snapshot.tail) if snapshot else 0)
+
     def nearest(
         self, reader: Reader, query: Vectors, limit: int, documents: Collection[int] | None = None
     ) -> list[tuple[int, float]]:
@@ -78,6 +84,7 @@ class DenseSearch:
             return scan(reader.vectors(documents=documents), query, limit)
         if reader.vector_count() <= self._exact_limit:
             return self._all.search(reader, query, limit)
+        self._all = Matrix()  # the index has outgrown it
         snapshot = self._current(reader)
         if snapshot.index is None:
             return scan(reader.vectors(), query, limit)
@@ -86,9 +93,21 @@ class DenseSearch:
         except IndexDamaged as error:
             self._distrust(snapshot, error)
             return scan(reader.vectors(), query, limit)
-        tail = snapshot.tail.search(reader, query, limit)
-        best = {**dict(bulk), **dict(tail)}
+        best = {**dict(bulk), **dict(self._tail(snapshot, reader, query, limit))}
         return sorted(best.items(), key=lambda hit: (-hit[1], hit[0]))[:limit]
+
+    def _tail(
+        self, snapshot: _Snapshot, reader: Reader, query: Vectors, limit: int
+    ) -> list[tuple[int, float]]:
+        """The nearest of the vectors that the snapshot cannot contain.
+
+        A tail above the exact limit (vectors are made, and no sync has been finished yet) is read
+        from SQLite in chunks at every search, so that memory remains bounded.
+        """
+        sync = snapshot.key[2]
+        if reader.vector_count(sync) > self._exact_limit:
+            return scan(reader.vectors(not_synced_by=sync), query, limit)
+        return snapshot.tail.search(reader, query, limit)
 
     def most_alike(
         self, reader: Reader, query: Vectors, limit: int, documents: Collection[int] | None = None

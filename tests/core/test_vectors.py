@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shutil
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from core_support import Library, numbered, settings_for
 from kb import chroma_sync
 from kb.vectors.chroma import Locator, open_index
 from kb.vectors.exact import decode, encode, scan
+from kb.vectors.seal import seal
 
 
 @pytest.fixture
@@ -66,6 +68,124 @@ def test_what_is_newer_than_the_snapshot_is_found(tmp_path: Path) -> None:
     hit = library.kb.search("全新的内容 海州", 1).hits[0]
     assert hit.citation.source == "新.txt"
     assert hit.dense_rank == 1
+
+
+def grown(folder: Path, *, limit: int, documents: int = 12) -> Library:
+    """A fully synced library above `limit` vectors, in which each document is one block."""
+    library = Library(folder, settings_for(folder, exact_limit=limit))
+    for n in range(documents):
+        library.put(f"{n}.txt", f"第{n}号 档案", update=False)
+    library.kb.update()
+    return library
+
+
+def question(library: Library, text: str) -> np.ndarray:
+    embedder = library.kb.embedder()
+    assert embedder is not None
+    return embedder.embed_query(text)
+
+
+def nearest_sources(library: Library, text: str, limit: int) -> list[str]:
+    """Sources of the nearest blocks by vectors alone, as the product's own dense search ranks."""
+    project = library.kb.project()
+    with project.catalog.reading() as reader:
+        near = project.dense.nearest(reader, question(library, text), limit)
+        blocks = reader.blocks([id_ for id_, _cosine in near])
+        documents = reader.documents()
+        return [documents[blocks[id_].document_id].source for id_, _cosine in near]
+
+
+def test_the_tail_is_exactly_what_the_snapshot_cannot_hold(tmp_path: Path) -> None:
+    library = grown(tmp_path, limit=5)
+    dense = library.kb.project().dense
+    assert nearest_sources(library, "第1号 档案", 1) == ["1.txt"]
+    assert dense.vectors_in_memory == 0
+    library.put("新.txt", "全新的内容 海州")  # synced, after the snapshot was opened
+    assert nearest_sources(library, "全新的内容 海州", 1) == ["新.txt"]
+    assert dense.vectors_in_memory == 1
+    library.kb.remove("新.txt")
+    nearest_sources(library, "全新的内容 海州", 1)
+    assert dense.vectors_in_memory == 0
+
+
+def test_a_tail_above_the_limit_is_found_and_not_kept_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Embedded, not yet synced: the next snapshot cannot hold it either."""
+    library = grown(tmp_path, limit=5)
+    dense = library.kb.project().dense
+    nearest_sources(library, "第1号 档案", 1)
+    with monkeypatch.context() as patch:
+        patch.setattr("kb.derived.sync_chroma", lambda *_, **__: None)
+        for n in range(20):
+            library.put(f"新{n}.txt", f"全新的内容 海州{n}")
+    assert nearest_sources(library, "全新的内容 海州7", 1) == ["新7.txt"]
+    assert nearest_sources(library, "第3号 档案", 1) == ["3.txt"]
+    assert dense.vectors_in_memory == 0
+
+
+def test_the_matrix_of_a_small_index_is_let_go_when_it_outgrows_the_limit(tmp_path: Path) -> None:
+    library = grown(tmp_path, limit=12)
+    dense = library.kb.project().dense
+    nearest_sources(library, "第1号 档案", 1)
+    assert dense.vectors_in_memory == 12
+    library.put("新.txt", "全新的内容 海州")
+    assert nearest_sources(library, "全新的内容 海州", 1) == ["新.txt"]
+    assert dense.vectors_in_memory == 0
+
+
+def test_a_reader_above_the_limit_allocates_less_than_its_vectors(tmp_path: Path) -> None:
+    library = grown(tmp_path, limit=5, documents=600)
+    project, asked = library.kb.project(), question(library, "第1号 档案")
+    with project.catalog.reading() as reader:
+        project.dense.nearest(reader, asked, 5)  # opens the snapshot, imports Chroma
+    library.put("新.txt", "全新的内容 海州")
+    tracemalloc.start()
+    try:
+        with project.catalog.reading() as reader:
+            assert project.dense.nearest(reader, asked, 5)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 600 * asked.size * asked.itemsize / 4
+
+
+def test_with_an_empty_tail_the_answers_are_those_of_chroma(tmp_path: Path) -> None:
+    """A Chroma that was made wrong on purpose and sealed as ours must show in the answer."""
+    library = grown(tmp_path, limit=0)
+    project = library.kb.project()
+    with project.catalog.reading() as reader:
+        rows = list(reader.vectors())
+    ids = [row[0] for row in rows]
+    vectors = decode([row[2] for row in rows], question(library, "x").size)
+    index = open_index(project.place)
+    try:
+        index.upsert(ids, np.roll(vectors, 1, axis=0), [Locator("x", 1, 1, 1)] * len(ids))
+        index.record_sync(index.sync + 1)
+    finally:
+        index.close()
+    with project.catalog.writing("test") as writer:
+        writer.finish_sync(seal(project.place))
+    fresh = Library(library.folder, settings_for(library.folder, exact_limit=0))
+    wrong = [nearest_sources(fresh, f"第{n}号 档案", 1) for n in range(12)]
+    assert wrong == [[f"{(n + 1) % 12}.txt"] for n in range(12)]
+    assert fresh.kb.project().dense.problem == ""
+
+
+def test_a_graph_of_an_earlier_version_is_rebuilt_with_the_next_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = Library(tmp_path, settings_for(tmp_path)).kb.project().place
+    with monkeypatch.context() as patch:
+        patch.setattr("kb.vectors.chroma._GRAPH", {"space": "cosine"})
+        library = grown(tmp_path, limit=0)
+    for outdated in (True, False):
+        index = open_index(place)
+        try:
+            assert (index.outdated, index.count()) == (outdated, 12 + (not outdated))
+        finally:
+            index.close()
+        library.put("新.txt", "全新的内容 海州")
 
 
 def test_what_was_removed_is_never_returned(indexed: Library) -> None:
