@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kb.app import open_kb
 
 if TYPE_CHECKING:
-    from kb.types import Failure, Hit
+    from kb.model import Failure, Hit
 
 __all__ = ["list_sources", "remove_source", "search"]
 

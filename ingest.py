@@ -18,24 +18,24 @@ from typing import TYPE_CHECKING, Any, Final
 import kb.errors
 from chroma_store import list_sources
 from kb.app import open_kb
-from kb.console import prepare_streams, print_json, progress_bars, say
+from kb.cli.console import prepare_streams, print_json, progress_bars, say
+from kb.cli.show import show
+from kb.cli.status import as_dict, rows, status
+from kb.cli.summary import Summary, mode_for
+from kb.cli.tables import print_table
+from kb.cli.watch import Ended, Ending, ending_on_signals, watch
 from kb.errors import InvalidInput, KbError
+from kb.ingest.sync import SyncOptions
 from kb.messages import tr
+from kb.model import Progress
 from kb.objects.folder import lies_at, walk
-from kb.show import show
-from kb.status import as_dict, rows, status
-from kb.summary import Summary, mode_for
-from kb.sync.run import SyncOptions
-from kb.sync.watch import Ended, Ending, ending_on_signals, watch
-from kb.tables import print_table
-from kb.types import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kb.app import KnowledgeBase
+    from kb.ingest.report import SyncReport
     from kb.ports import OnProgress
-    from kb.sync.report import SyncReport
 
 __all__ = ["ingest_file", "main"]
 

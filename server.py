@@ -25,12 +25,13 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from kb import __version__, contract, render
+from kb import __version__
+from kb.answers import render, shapes
+from kb.answers.render import call_text
 from kb.config import Settings, variable
-from kb.jobs import Jobs, stage_name
 from kb.messages import set_language, tr
-from kb.render import call_text
 from kb.serving.arguments import Argument
+from kb.serving.jobs import Jobs, stage_name
 from kb.serving.options import needs_token, parse
 
 if TYPE_CHECKING:
@@ -56,16 +57,16 @@ def build_server(settings: Settings | None = None, jobs: Jobs | None = None) -> 
     jobs = jobs or Jobs()
     tools = Tools(settings, jobs)
     made = [
-        kb_tool("search", tools.search, _search_arguments(), contract.SearchDict),
-        kb_tool("read_range", tools.read_range, _read_arguments(), contract.PassageDict),
+        kb_tool("search", tools.search, _search_arguments(), shapes.SearchDict),
+        kb_tool("read_range", tools.read_range, _read_arguments(), shapes.PassageDict),
         kb_tool(
             "ingest_file",
             tools.ingest_file,
             _ingest_arguments(),
-            contract.ReportDict,
+            shapes.ReportDict,
             read_only=False,
         ),
-        kb_tool("list_sources", tools.list_sources, _list_arguments(), contract.SourcesDict),
+        kb_tool("list_sources", tools.list_sources, _list_arguments(), shapes.SourcesDict),
     ]
     return FastMCP(
         "xinPlugin_Chroma_fastMCP",

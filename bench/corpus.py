@@ -19,8 +19,8 @@ from kb.errors import KbError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kb.model import Parsed
     from kb.ports import DocumentParser
-    from kb.types import Parsed
 
 READ_ANYWAY: Final = frozenset({"docx_bad/strict_ooxml.docx"})
 """Its verdict is that of python-docx, which cannot read strict OOXML; we can."""

@@ -15,13 +15,13 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from kb.text import split_lines
+from kb.text.tokens import split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from kb.types import Page
+    from kb.model import Page
 
 _RUN: Final = 12
 _LONG_LINE: Final = 24

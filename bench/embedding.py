@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from kb.app import KnowledgeBase
+from kb.cli.console import prepare_streams, say
 from kb.config import ROOT, Settings
-from kb.console import prepare_streams, say
 from kb.embedding.threads import thread_count
 from kb.objects.folder import walk
 
@@ -240,7 +240,7 @@ def memory(blocks: int = MEMORY_BLOCKS) -> tuple[float, float]:
 
 
 def _peak(blocks: int) -> float:
-    from kb.blocks import BLOCK_LINES, OVERLAP
+    from kb.text.blocks import BLOCK_LINES, OVERLAP
 
     lines = [f"第{n}条 档案移交经费由市财政局承担 {n * 7919}" for n in range(blocks * 5)]
     assert BLOCK_LINES - OVERLAP == 5

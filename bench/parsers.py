@@ -20,17 +20,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bench.corpus import Outcome, Row, load, read
 from bench.differential import Difference, compare_pdf, compare_word
+from kb.cli.console import prepare_streams, say
 from kb.config import ROOT, Settings
-from kb.console import prepare_streams, say
 from kb.errors import KbError
-from kb.parsers import pdf
-from kb.parsers.sandbox import Sandbox
+from kb.parsers.pdf import pdf
 from kb.ports import ParseLimits
+from kb.sandbox.sandbox import Sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from kb.types import Parsed
+    from kb.model import Parsed
 
 SHARED: Final = Path(os.environ.get("KB_SHARED", ROOT.parent / "shared"))
 KEPT: Final = 0.995

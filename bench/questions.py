@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from kb.types import Hit
+    from kb.model import Hit
 
 
 class Span(NamedTuple):

@@ -45,18 +45,18 @@ from bench.questions import (
 )
 from bench.systems import MEANING, OURS, PRODUCT, RERANKED, SYSTEMS, Bench
 from kb.app import KnowledgeBase
+from kb.cli.console import prepare_streams, progress_bars, say
 from kb.config import ROOT, Settings
-from kb.console import prepare_streams, progress_bars, say
-from kb.hits import build_hits
 from kb.objects.folder import walk
-from kb.ranking import NO_MATCH
+from kb.search.hits import build_hits
+from kb.search.ranking import NO_MATCH
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from kb.catalog import Reader
-    from kb.fusion import Fused
     from kb.ports import Embedder, Vectors
+    from kb.search.fusion import Fused
 
 TOP: Final = 10
 DEFAULT_TOP_K: Final = 6

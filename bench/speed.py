@@ -23,10 +23,10 @@ import numpy as np
 
 from bench import embedding as cost
 from kb.app import KnowledgeBase
+from kb.cli.console import prepare_streams, say
 from kb.config import ROOT, Settings
-from kb.console import prepare_streams, say
+from kb.model import Page
 from kb.objects.folder import walk
-from kb.types import Page
 
 if TYPE_CHECKING:
     from kb.ports import Vectors

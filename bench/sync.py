@@ -21,9 +21,9 @@ from typing import Any, Final
 
 from bench.speed import Figure
 from kb.app import KnowledgeBase
+from kb.cli.console import prepare_streams, say
 from kb.config import ROOT, Settings
-from kb.console import prepare_streams, say
-from kb.sync.run import SyncOptions
+from kb.ingest.sync import SyncOptions
 
 sys.path.insert(0, str(ROOT / "tests"))  # the server is the tests' own
 from s3_support import S3Server, running_server  # type: ignore[import-not-found]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from kb import reranking, retrieval
-from kb.fusion import Fused, Ranked, reciprocal_rank_fusion
-from kb.ranking import CONVEX, DEFAULT, DEPTH, RRF, Near, Ranking, make_question, order
-from kb.text import fold
+from kb.search import locate, reranking
+from kb.search.fusion import Fused, Ranked, reciprocal_rank_fusion
+from kb.search.ranking import CONVEX, DEFAULT, DEPTH, RRF, Near, Ranking, make_question, order
+from kb.text.tokens import fold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -83,7 +83,7 @@ class Bench:
         near, b, c = Near(), 0.0, 0.0
         if name != "vectors":
             sparse, b = self._once(
-                "sparse", lambda: retrieval.keywords(self.reader, question, documents)
+                "sparse", lambda: locate.keywords(self.reader, question, documents)
             )
         if name != "BM25" and self._embedder:
             near, c = self._once("near", lambda: self._near(text, documents))
@@ -103,7 +103,7 @@ class Bench:
         engine = self._embedder
         assert engine
         vector = engine.embed_query(text)
-        return retrieval.nearest(
+        return locate.nearest(
             self.reader, lambda: (vector, ()), documents, lambda: self._shard.dense
         )
 

@@ -9,30 +9,34 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Final
 
-from kb import backup, derived, embedding, pipeline, retrieval
+from kb import embedding
+from kb.catalog import backup
 from kb.config import PROJECT_NAME, ROOT, Settings, variable
-from kb.derived import VectorState
 from kb.errors import EmbeddingFailed, InvalidInput, NotFound
-from kb.legacy import find_legacy
+from kb.ingest import document
 from kb.lock import owner
 from kb.messages import set_language, tr
-from kb.places import Places
+from kb.objects.places import Places
 from kb.project import Project
-from kb.ranking import DEFAULT
-from kb.reranking import Reranking
-from kb.scope import clean_source, find_document, near_names
-from kb.text import fold
+from kb.search import locate
+from kb.search.ranking import DEFAULT
+from kb.search.reranking import Reranking
+from kb.search.scope import clean_source, find_document, near_names
+from kb.text.tokens import fold
+from kb.vectors import update
+from kb.vectors.legacy import find_legacy
+from kb.vectors.update import VectorState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from kb.backup import Content
+    from kb.catalog.backup import Content
+    from kb.ingest.report import SyncReport
+    from kb.ingest.sync import SyncOptions
+    from kb.model import Failure, IngestReport, Passage, Progress, SearchResult, SourceInfo
     from kb.ports import DocumentParser, Embedder, OnProgress, Reranker
-    from kb.ranking import Ranking
-    from kb.sync.report import SyncReport
-    from kb.sync.run import SyncOptions
-    from kb.types import Failure, IngestReport, Passage, Progress, SearchResult, SourceInfo
+    from kb.search.ranking import Ranking
 
 _TEXT_SHARE: Final = 0.8
 """Share of an answer's characters for document text; headings, notices and hints get the rest."""
@@ -95,11 +99,11 @@ class KnowledgeBase:
         min_relevance: float | None = None,
         ranking: Ranking = DEFAULT,
     ) -> SearchResult:
-        """See `retrieval.search`. Raises InvalidInput, NotFound, IndexDamaged."""
-        checked = retrieval.check_query(query, top_k, source, min_relevance)
+        """See `locate.search`. Raises InvalidInput, NotFound, IndexDamaged."""
+        checked = locate.check_query(query, top_k, source, min_relevance)
         shard = self.project(project)
         with shard.catalog.reading() as reader:
-            return retrieval.search(
+            return locate.search(
                 reader,
                 checked,
                 lambda: shard.dense,
@@ -118,9 +122,9 @@ class KnowledgeBase:
         context: int = 0,
         project: str | None = None,
     ) -> Passage:
-        """See `retrieval.read_range`. Raises InvalidInput, NotFound, IndexDamaged."""
+        """See `locate.read_range`. Raises InvalidInput, NotFound, IndexDamaged."""
         with self.project(project).catalog.reading() as reader:
-            return retrieval.read_range(
+            return locate.read_range(
                 reader, source, page, line_start, line_end, context, max_chars=self._room
             )
 
@@ -171,12 +175,12 @@ class KnowledgeBase:
     ) -> IngestReport:
         """Ingest the file or object `name` (`Places.find`) as `source`, or as it is called.
 
-        See `pipeline.ingest`: keywords are ready on return, vectors by `update`.
+        See `document.ingest`: keywords are ready on return, vectors by `update`.
         """
         catalog = self.project(project).catalog
         named = self.places.find(name)
         try:
-            return pipeline.ingest(
+            return document.ingest(
                 catalog,
                 self.parser,
                 named.copying(self.settings.max_file_mb),
@@ -196,8 +200,8 @@ class KnowledgeBase:
         stop: threading.Event | None = None,
         on_progress: OnProgress | None = None,
     ) -> SyncReport:
-        """Make the project equal to the listing of a store: see `kb.sync.run.sync`."""
-        from kb.sync.run import sync
+        """Make the project equal to the listing of a store: see `kb.ingest.sync.sync`."""
+        from kb.ingest.sync import sync
 
         shard, store = self.project(project), self.places.store(bucket)
         options = replace(
@@ -242,10 +246,10 @@ class KnowledgeBase:
         change_model: bool = False,
         check_chroma: bool = False,
     ) -> VectorState:
-        """See `derived.bring_up_to_date`."""
+        """See `update.bring_up_to_date`."""
         shard = self.project(project)
         engine, why = self._embedder_or_reason()
-        state = derived.bring_up_to_date(
+        state = update.bring_up_to_date(
             shard.catalog,
             engine,
             shard.place,
@@ -260,7 +264,7 @@ class KnowledgeBase:
 
     def vectors(self, project: str | None = None) -> VectorState:
         """How far vectors and Chroma are."""
-        return derived.vector_state(self.project(project).catalog)
+        return update.vector_state(self.project(project).catalog)
 
     def listen(
         self, bucket: str, prefix: str, changed: threading.Event, stop: threading.Event
@@ -282,7 +286,7 @@ class KnowledgeBase:
         return self._new_parser()
 
     def _new_parser(self) -> DocumentParser:
-        from kb.parsers.sandbox import Sandbox
+        from kb.sandbox.sandbox import Sandbox
 
         return Sandbox(self.settings.parse_limits, self.settings.ocr_options)
 

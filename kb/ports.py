@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, Protocol
 
-from kb.types import Drawing, ObjectRef, Parsed, Progress
+from kb.model import Drawing, ObjectRef, Parsed, Progress
 
 if TYPE_CHECKING:
     import numpy as np

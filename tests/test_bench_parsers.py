@@ -8,7 +8,7 @@ import pytest
 from bench.corpus import Row, load, read
 from bench.differential import compare_pdf
 from kb.errors import Refused
-from kb.types import Page, Parsed
+from kb.model import Page, Parsed
 
 # pypdfium2 opens a file of its own without naming an encoding.
 pytestmark = pytest.mark.filterwarnings("ignore::EncodingWarning")

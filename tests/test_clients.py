@@ -9,7 +9,7 @@ import pytest
 import yaml
 from pydantic import SecretStr
 
-from kb import clients
+from kb.cli import clients
 from kb.config import ROOT, Settings
 
 if sys.version_info >= (3, 11):

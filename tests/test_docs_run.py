@@ -18,10 +18,11 @@ from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 
 import server
-from kb import clients, errors
+from kb import errors
+from kb.cli import clients
 from kb.config import ROOT, Settings
-from kb.parsers.sandbox import Sandbox
 from kb.ports import ParseLimits
+from kb.sandbox.sandbox import Sandbox
 
 if sys.version_info >= (3, 11):
     import tomllib

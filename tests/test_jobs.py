@@ -10,7 +10,7 @@ import pytest
 from server_support import a_report
 
 from kb.errors import Busy, KbError, ParseFailed, Refused
-from kb.jobs import Jobs, worker_command
+from kb.serving.jobs import Jobs, worker_command
 
 WORKER = """
 import json, os, socket, sys
@@ -364,7 +364,7 @@ def test_a_full_queue_is_said(theatre):
 def test_the_worker_is_this_python():
     given = ["/a/b.pdf", "--source=-b.pdf", "--project=p"]
     command = worker_command("/a/b.pdf", "-b.pdf", "p")
-    assert command == [sys.executable, "-m", "kb.worker", "ingest", *given]
+    assert command == [sys.executable, "-m", "kb.serving.worker", "ingest", *given]
 
 
 def test_no_thread_is_left_when_nothing_was_ingested():

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.noise import mark_noise, page_number
-from kb.types import Element, Page
+from kb.model import Element, Page
+from kb.text.noise import mark_noise, page_number
 
 HEIGHT = 842.0
 HEADER, BODY, FOOTER = 45.0, 400.0, 790.0

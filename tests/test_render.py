@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from server_support import a_hit, a_listing, a_passage, a_report, a_search
 
-from kb import render
+from kb.answers import render
 from kb.messages import set_language
 
 MARKER = "f00dfeed1234"

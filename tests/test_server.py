@@ -21,8 +21,8 @@ from server_support import (
 import server
 from kb.config import Settings
 from kb.errors import NotFound, Refused
-from kb.jobs import Jobs
 from kb.messages import set_language
+from kb.serving.jobs import Jobs
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 ERAS = ["auto", "legacy"]

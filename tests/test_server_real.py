@@ -198,7 +198,7 @@ def test_a_client_over_stdio_does_the_whole_loop(world):
 
 IMMORTAL = """
 import sys, threading
-if "kb.worker" in sys.orig_argv:
+if "kb.serving.worker" in sys.orig_argv:
     sys.stderr.write("worker is up\\n")
     threading.Thread(target=threading.Event().wait).start()
 """

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from kb.blocks import indexed_text
-from kb.catalog.phrase_reads import PhraseReads, within
+from kb.catalog.keywords import PhraseReads, within
 from kb.catalog.rows import (
     BLOCK_COLUMNS,
     DOCUMENT_COLUMNS,
@@ -21,14 +20,15 @@ from kb.catalog.rows import (
     to_text,
 )
 from kb.messages import tr
-from kb.text import split_lines
-from kb.types import SourceInfo
+from kb.model import SourceInfo
+from kb.text.blocks import indexed_text
+from kb.text.tokens import split_lines
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Collection, Iterator, Sequence
 
-    from kb.types import Block, Document, Failure, Page
+    from kb.model import Block, Document, Failure, Page
 
 _CHUNK: Final = 500  # parameters in one statement: SQLite may be built for 999
 _NOT_SYNCED: Final = " AND (b.synced <= 0 OR b.synced > ?)"

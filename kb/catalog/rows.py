@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import zstandard
 
-from kb.types import Block, Document, Element, Failure, ObjectRef, Page
+from kb.model import Block, Document, Element, Failure, ObjectRef, Page
 
 if TYPE_CHECKING:
     import sqlite3

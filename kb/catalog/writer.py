@@ -10,18 +10,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from kb.blocks import BLOCKS_REVISION, cut_blocks, indexed_text, text_hash
 from kb.catalog.reader import Reader
 from kb.catalog.rows import Model, dump_path, from_failure, from_page
 from kb.failpoints import reached
-from kb.outline import mark_headings
-from kb.text import TOKENS_REVISION, split_lines, tokens
+from kb.text.blocks import BLOCKS_REVISION, cut_blocks, indexed_text, text_hash
+from kb.text.headings import mark_headings
+from kb.text.tokens import TOKENS_REVISION, split_lines, tokens
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from kb.types import Block, Document, Failure, Origin, Page
+    from kb.model import Block, Document, Failure, Origin, Page
 
 REVISION: Final = f"{BLOCKS_REVISION}.{TOKENS_REVISION}"
 """How blocks and keywords were made; an index of another revision is made again from its pages."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from kb.embedding.check import checked, clean
-from kb.text import TOKENS_REVISION, tokens
+from kb.text.tokens import TOKENS_REVISION, tokens
 
 if TYPE_CHECKING:
     from kb.ports import Vectors

@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from kb.embedding.batches import by_length
 from kb.embedding.check import MAX_CHARS, checked, clean
 from kb.embedding.models import ModelSpec, lookup
+from kb.embedding.running import by_length
 from kb.errors import EmbeddingFailed
 from kb.messages import tr
 

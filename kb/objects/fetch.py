@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Final
 
 from kb.errors import ObjectChanged, Refused, StoreFailed, StoreRefused
 from kb.messages import tr
+from kb.model import Origin
 from kb.objects.folder import FolderStore
-from kb.types import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from kb.model import ObjectRef
     from kb.ports import ObjectStore, Readable
-    from kb.types import ObjectRef
 
 _CHUNK: Final = 1 << 20
 _ATTEMPTS: Final = 3

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, Literal
 
 from kb.errors import InvalidInput, NotFound, ObjectChanged, Refused, StoreFailed, StoreRefused
 from kb.messages import tr
-from kb.types import ObjectRef
+from kb.model import ObjectRef
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 from kb.errors import InvalidInput, StoreFailed, StoreRefused
 from kb.messages import tr
+from kb.model import ObjectRef
 from kb.objects.folder import changed, missing
 from kb.objects.s3_errors import bucket_refused, not_s3, told
-from kb.types import ObjectRef
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

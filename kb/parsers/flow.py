@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kb.model import Element, ElementKind, Page
 from kb.parsers.paging import PAGE_LINES
-from kb.types import Element, ElementKind, Page
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kb.numbering import plain_level
-from kb.text import normalize_newlines, split_lines
-from kb.types import Element, Page, PageKind
+from kb.model import Element, Page, PageKind
+from kb.text.numbering import plain_level
+from kb.text.tokens import normalize_newlines, split_lines
 
 PAGE_LINES: Final = 60
 _EARLIEST: Final = 2 / 3

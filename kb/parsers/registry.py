@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Final, Literal
 from kb import parsers
 from kb.errors import Refused
 from kb.messages import tr
-from kb.types import Parsed
+from kb.model import Parsed
 
 if TYPE_CHECKING:
-    from kb.parsers.ocr import Picture
+    from kb.parsers.scans.ocr import Picture
 
 Magic = Literal["pdf", "zip", "text", "xls", "image", "doc"]
 
@@ -49,11 +49,11 @@ class ParserSpec:
     """One format.
 
     `suffixes` are lower case with their dot. `magic` says which check of the first bytes applies
-    (`kb.parsers.checks`); a zip format names itself in `zip_kind`. `parse(path, name)` runs in the
+    (`kb.sandbox.checks`); a zip format names itself in `zip_kind`. `parse(path, name)` runs in the
     sandbox's child and may raise any KbError. `preload` names the modules worth importing once,
-    before the child is forked. `can_ocr` says that it reads images of pages (`kb.parsers.ocr`).
-    `draw(path, name, page)` gives one page as it is seen, None for an empty one; like `parse` it
-    runs in the child. Without it people are shown text.
+    before the child is forked. `can_ocr` says that it reads images of pages
+    (`kb.parsers.scans.ocr`). `draw(path, name, page)` gives one page as it is seen, None for an
+    empty one; like `parse` it runs in the child. Without it people are shown text.
     Raise `revision` when the same bytes would give other pages.
     """
 
@@ -110,7 +110,7 @@ def suffix_of(name: str) -> str:
 
 
 def _discover(extra: Sequence[str]) -> Iterator[ParserSpec]:
-    own = (f"{parsers.__name__}.{info.name}" for info in pkgutil.iter_modules(parsers.__path__))
+    own = (info.name for info in pkgutil.walk_packages(parsers.__path__, f"{parsers.__name__}."))
     for module in (*sorted(own), *extra):
         spec = getattr(importlib.import_module(module), "SPEC", None)
         if isinstance(spec, ParserSpec):

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from kb.parsers.wire import Step
 from kb.ports import OcrMode, OcrOptions
+from kb.sandbox.wire import Step
 
 _REVISION: Final = 1
 """Raised when OCR reads better than before."""

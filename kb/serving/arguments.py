@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from kb.answers.render import call_text
 from kb.errors import InvalidInput
 from kb.messages import tr
-from kb.render import call_text
 
 _INTEGER: Final = re.compile(r"[+-]?\d{1,15}(?:\.0+)?")
 _REQUIRED: Final = object()

@@ -12,7 +12,7 @@ from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import Tool, ToolResult
 from pydantic import Field, SkipValidation
 
-from kb.contract import json_schema
+from kb.answers.shapes import json_schema
 from kb.errors import KbError
 from kb.messages import tr
 from kb.serving.arguments import Argument, checked, input_schema, near

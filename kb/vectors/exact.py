@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from kb.fusion import Centred
+from kb.search.fusion import Centred
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

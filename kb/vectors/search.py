@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kb.errors import Busy, IndexDamaged
-from kb.text import script
+from kb.text.tokens import script
 from kb.vectors.exact import Matrix, apart, decode, held, scan
 
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kb.catalog import Reader
-    from kb.fusion import Centred
     from kb.ports import Vectors
-    from kb.text import Script
+    from kb.search.fusion import Centred
+    from kb.text.tokens import Script
     from kb.vectors.chroma import ChromaIndex, ChromaPlace
 
 _LOG: Final = logging.getLogger(__name__)

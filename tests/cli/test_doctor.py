@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from cross_encoder_support import put_cross_encoder
 
-from kb import doctor
 from kb.app import KnowledgeBase
+from kb.cli import doctor
+from kb.cli.doctor import Check, run_checks
 from kb.config import Settings
-from kb.doctor import Check, run_checks
 from kb.messages import tr
-from kb.reranking import CANDIDATES
+from kb.search.reranking import CANDIDATES
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 import pytest
 from server_support import ServerProcess
 
-from kb import doctor
 from kb.app import KnowledgeBase
+from kb.cli import doctor
+from kb.cli.health import Unhealthy, ask_server, endpoint
 from kb.config import Settings
 from kb.errors import InvalidInput
-from kb.health import Unhealthy, ask_server, endpoint
 
 
 class Answers(http.server.BaseHTTPRequestHandler):

@@ -38,8 +38,8 @@ class Shell:
         return json.loads(self.run("ingest.py", *arguments, code=code, **env).stdout)
 
     def worker(self, *arguments: str) -> subprocess.Popen[bytes]:
-        """`python -m kb.worker` with its pipes in our hands."""
-        command = [sys.executable, "-m", "kb.worker", *arguments, "--project=default"]
+        """`python -m kb.serving.worker` with its pipes in our hands."""
+        command = [sys.executable, "-m", "kb.serving.worker", *arguments, "--project=default"]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         return subprocess.Popen(command, cwd=ROOT, env=self.env, **pipes)
 

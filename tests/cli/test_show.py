@@ -10,11 +10,11 @@ from PIL import Image
 
 import ingest
 from kb.app import KnowledgeBase
+from kb.cli.show import show
 from kb.config import ROOT, Settings
 from kb.errors import InvalidInput, NotFound, ParseFailed, Refused
-from kb.parsers.wire import decode_drawing, encode_drawing
-from kb.show import show
-from kb.types import Drawing
+from kb.model import Drawing
+from kb.sandbox.wire import decode_drawing, encode_drawing
 
 PLAN = "海州市数字档案建设规划.pdf"
 

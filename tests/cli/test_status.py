@@ -10,9 +10,9 @@ import pytest
 
 import ingest
 from kb.app import KnowledgeBase
+from kb.cli.status import ProjectStatus, rows, status
+from kb.cli.tables import print_table
 from kb.config import Settings
-from kb.status import ProjectStatus, rows, status
-from kb.tables import print_table
 
 
 @pytest.fixture

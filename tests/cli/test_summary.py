@@ -11,10 +11,10 @@ import pytest
 
 import ingest
 from kb.app import KnowledgeBase
+from kb.cli.console import _Shown
+from kb.cli.summary import Summary, mode_for
 from kb.config import ROOT, Settings
-from kb.console import _Shown
-from kb.summary import Summary, mode_for
-from kb.types import Progress
+from kb.model import Progress
 
 
 def filled(mode) -> Summary:

@@ -8,8 +8,8 @@ from typing import Any
 
 from kb.app import KnowledgeBase
 from kb.config import Settings
+from kb.model import IngestReport, Page, Parsed
 from kb.ports import Embedder, OnProgress
-from kb.types import IngestReport, Page, Parsed
 
 
 def settings_for(folder: Path, **changes: Any) -> Settings:

@@ -11,11 +11,11 @@ from core_support import Library, settings_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kb.blocks import indexed_lines
 from kb.catalog import Reader
-from kb.literal import literal
-from kb.phrases import holding
-from kb.text import split_lines, tokens
+from kb.search.phrases import holding
+from kb.text.blocks import indexed_lines
+from kb.text.literal import literal
+from kb.text.tokens import split_lines, tokens
 
 HAN = "档案馆建设资金由市财政承担数字化办法第条款项章节编目一二三十百千營收增長體發〇々"
 PIECES = (

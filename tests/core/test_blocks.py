@@ -3,9 +3,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.blocks import BLOCK_LINES, cut_blocks, indexed_lines, indexed_text
-from kb.text import split_lines
-from kb.types import Element, Page
+from kb.model import Element, Page
+from kb.text.blocks import BLOCK_LINES, cut_blocks, indexed_lines, indexed_text
+from kb.text.tokens import split_lines
 
 lines = st.lists(st.text("文字ab \u2028\x0b", max_size=8), min_size=1, max_size=60)
 

@@ -13,7 +13,7 @@ from rank_bm25 import BM25Okapi
 from kb.catalog import Catalog
 from kb.catalog.schema import MIGRATIONS
 from kb.errors import IndexDamaged
-from kb.text import normalize_newlines, split_lines, tokens
+from kb.text.tokens import normalize_newlines, split_lines, tokens
 
 
 def rows(library: Library, statement: str) -> list[tuple[object, ...]]:
@@ -185,7 +185,7 @@ def test_reading_on_gives_back_the_page_exactly(library: Library, text: str, bud
     read: list[str] = []
     while call:
         with library.kb.project().catalog.reading() as reader:
-            from kb.retrieval import read_range
+            from kb.search.locate import read_range
 
             passage = read_range(reader, **call, max_chars=budget)  # type: ignore[arg-type]
         assert [line.line for line in passage.lines] == list(

@@ -11,9 +11,9 @@ import pytest
 from core_support import Library, numbered, settings_for
 
 from kb.app import KnowledgeBase
-from kb.blocks import BLOCK_LINES, OVERLAP
 from kb.embedding.hashing import HashingEmbedder
-from kb.types import Progress
+from kb.model import Progress
+from kb.text.blocks import BLOCK_LINES, OVERLAP
 
 
 class Counting(HashingEmbedder):
@@ -214,7 +214,7 @@ def test_a_batch_takes_about_four_seconds_however_long_its_texts(
     engine = Slow(lambda: 0.001)
     library = Library(tmp_path, settings_for(tmp_path), engine)
     library.put("a.txt", of_many_lengths(250), update=False)
-    monkeypatch.setattr("kb.derived.time.monotonic", lambda: engine.now)
+    monkeypatch.setattr("kb.vectors.update.time.monotonic", lambda: engine.now)
     KnowledgeBase.update(library.kb)
     taken = [0.001 * sum(map(len, batch)) for batch in engine.batches]
     assert max(taken) <= 4.0

@@ -9,9 +9,9 @@ import pytest
 from core_support import Library, PlainParser, numbered
 
 from kb.catalog import Reader
-from kb.phrases import quoted
+from kb.model import Parsed
 from kb.ports import OnProgress
-from kb.types import Parsed
+from kb.search.phrases import quoted
 
 
 @pytest.fixture
@@ -200,8 +200,8 @@ def test_what_a_limit_leaves_out_is_said(
         library.put(f"{n}.txt", text, update=False)
     assert not library.kb.search(f"「{phrase}」").notice.count("source")
     if limit == "MAX_WORDS":
-        monkeypatch.setattr("kb.phrases.MAX_CHECKED", 1)
-    monkeypatch.setattr(f"kb.phrases.{limit}", 2)
+        monkeypatch.setattr("kb.search.phrases.MAX_CHECKED", 1)
+    monkeypatch.setattr(f"kb.search.phrases.{limit}", 2)
     result = library.kb.search(f"「{phrase}」")
     assert result.hits
     assert "source" in result.notice
@@ -234,7 +234,7 @@ def test_what_was_not_compared_is_not_said_to_be_nowhere(
     query = "「政，市，财。市」"
     assert library.sources(query) == []
     assert "一处也没有" in library.kb.search(query).notice
-    monkeypatch.setattr("kb.phrases.MAX_CHECKED", 1)
+    monkeypatch.setattr("kb.search.phrases.MAX_CHECKED", 1)
     notice = library.kb.search(query).notice
     assert "一处也没有" not in notice
     assert "source" in notice

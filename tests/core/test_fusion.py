@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.fusion import RRF_K, Ranked, convex_combination, reciprocal_rank_fusion
+from kb.search.fusion import RRF_K, Ranked, convex_combination, reciprocal_rank_fusion
 
 ids = st.lists(st.integers(1, 30), unique=True, max_size=20)
 

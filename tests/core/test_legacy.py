@@ -13,8 +13,8 @@ import pytest
 from chromadb.api.shared_system_client import SharedSystemClient
 from core_support import Library, settings_for
 
-from kb.doctor import run_checks
-from kb.legacy import find_legacy
+from kb.cli.doctor import run_checks
+from kb.vectors.legacy import find_legacy
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from core_support import Library
 
 from kb.catalog.rows import from_page, to_page
-from kb.types import Element, Page, Progress
+from kb.model import Element, Page, Progress
 
 
 @pytest.mark.parametrize("ocr", [True, False])

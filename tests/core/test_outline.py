@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.blocks import cut_blocks, indexed_text
-from kb.numbering import heading_title, plain_level
-from kb.outline import mark_headings
-from kb.types import Element, Page
+from kb.model import Element, Page
+from kb.text.blocks import cut_blocks, indexed_text
+from kb.text.headings import mark_headings
+from kb.text.numbering import heading_title, plain_level
 
 BODY = "各级人民政府应当加强对数据工作的领导，建立健全工作机制，保障所需经费。"
 

@@ -12,7 +12,7 @@ from core_support import Failing, Library, numbered, settings_for
 from kb.config import ROOT
 from kb.errors import Busy, EmbeddingFailed, NotFound, ParseFailed, Refused
 from kb.lock import hold, owner
-from kb.types import Progress
+from kb.model import Progress
 
 
 def test_the_same_bytes_are_unchanged_and_not_parsed(library: Library) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from core_support import Library, settings_for
 
-from kb.fusion import Ranked
 from kb.messages import set_language
-from kb.ranking import (
+from kb.model import Block
+from kb.search.fusion import Ranked
+from kb.search.ranking import (
     CONVEX,
     DEFAULT,
     JUDGED_FROM,
@@ -21,7 +22,6 @@ from kb.ranking import (
     Question,
     order,
 )
-from kb.types import Block
 
 TOPICS = (
     "经费", "人员", "设备", "场地", "安全", "培训", "采购", "验收", "归档", "保密",

@@ -10,12 +10,12 @@ from core_support import Library, numbered, settings_for
 from cross_encoder_support import put_cross_encoder
 from hypothesis import given
 from hypothesis import strategies as st
+from kb.reranking import CANDIDATES, PASSAGE_CHARS, Reranking, passage, reordered
 
 from kb.app import KnowledgeBase
 from kb.errors import RerankingFailed
-from kb.fusion import Fused
-from kb.reranking import CANDIDATES, PASSAGE_CHARS, Reranking, passage, reordered
-from kb.types import Block, Page
+from kb.model import Block, Page
+from kb.search.fusion import Fused
 
 
 class Judge:

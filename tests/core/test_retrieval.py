@@ -7,7 +7,7 @@ import pytest
 from core_support import Library, numbered, settings_for
 
 from kb.errors import InvalidInput, NotFound
-from kb.retrieval import MAX_QUERY, MAX_TOP_K
+from kb.search.locate import MAX_QUERY, MAX_TOP_K
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 from core_support import Library
 
 from kb.errors import InvalidInput, NotFound
-from kb.scope import MAX_SOURCE_BYTES, clean_source
+from kb.search.scope import MAX_SOURCE_BYTES, clean_source
 
 
 @pytest.mark.parametrize(

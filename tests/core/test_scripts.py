@@ -12,7 +12,7 @@ import pytest
 from core_support import Library, settings_for
 
 from kb.app import KnowledgeBase
-from kb.text import script
+from kb.text.tokens import script
 from kb.vectors.exact import held
 
 TOPICS = {"敦煌": 0, "dunhuang": 0, "水库": 1, "reservoir": 1, "桥梁": 2, "bridge": 2}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.text import MAX_TOKEN, fold, normalize_newlines, split_lines, tokens
+from kb.text.tokens import MAX_TOKEN, fold, normalize_newlines, split_lines, tokens
 
 SEPARATORS = "\n\r\x0b\x0c\x1c\x85\u2028\u2029"
 any_text = st.text(

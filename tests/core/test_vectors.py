@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from core_support import Library, numbered, settings_for
 
-from kb import chroma_sync
+from kb.vectors import chroma_sync
 from kb.vectors.chroma import Locator, open_index
 from kb.vectors.exact import decode, encode, scan
 from kb.vectors.seal import seal
@@ -116,7 +116,7 @@ def test_a_tail_above_the_limit_is_found_and_not_kept_in_memory(
     dense = library.kb.project().dense
     nearest_sources(library, "第1号 档案", 1)
     with monkeypatch.context() as patch:
-        patch.setattr("kb.derived.sync_chroma", lambda *_, **__: None)
+        patch.setattr("kb.vectors.update.sync_chroma", lambda *_, **__: None)
         for n in range(20):
             library.put(f"新{n}.txt", f"全新的内容 海州{n}")
     assert nearest_sources(library, "全新的内容 海州7", 1) == ["新7.txt"]
@@ -249,7 +249,7 @@ def test_an_index_that_was_removed_and_made_again_is_read_again(library: Library
 
 
 @pytest.mark.parametrize(
-    "step", ["kb.chroma_sync._upsert", "kb.vectors.chroma.ChromaIndex.record_sync"]
+    "step", ["kb.vectors.chroma_sync._upsert", "kb.vectors.chroma.ChromaIndex.record_sync"]
 )
 def test_a_sync_that_was_broken_off_leaves_no_orphan(
     library: Library, step: str, monkeypatch: pytest.MonkeyPatch

@@ -143,7 +143,7 @@ def _found(kb, source, version, state):
 
 def _vectors(kb):
     """Every vector that is there is the vector of its block's text."""
-    from kb.blocks import text_hash
+    from kb.text.blocks import text_hash
     from kb.vectors.exact import encode
 
     engine = kb.embedder()

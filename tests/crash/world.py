@@ -23,7 +23,8 @@ import model
 from core_support import PlainParser
 
 import ingest
-from kb import app, doctor, failpoints
+from kb import app, failpoints
+from kb.cli import doctor
 from kb.config import ROOT, Settings
 from kb.embedding.hashing import HashingEmbedder
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.embedding.batches import by_length
+from kb.embedding.running import by_length
 
 SIZES = st.lists(st.integers(0, 60), max_size=60)
 

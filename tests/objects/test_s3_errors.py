@@ -16,10 +16,10 @@ from s3_support import free_ports
 
 from kb.errors import NotFound, ObjectChanged, StoreFailed, StoreRefused
 from kb.messages import TABLE
+from kb.model import ObjectRef
 from kb.objects.fetch import fetched
 from kb.objects.minio import MinioStore
 from kb.ports import S3Options
-from kb.types import ObjectRef
 
 SECRET = "k9-Secret-that-nobody-may-see"
 SECONDS = 8

@@ -13,10 +13,10 @@ from objects_support import NFC, NFD, PEOPLES_KEYS, read
 from s3_support import own_server
 
 from kb.errors import KbError, NotFound, ObjectChanged, Refused, StoreFailed
+from kb.model import ObjectRef
 from kb.objects.fetch import fetched
 from kb.objects.folder import FolderStore
 from kb.objects.minio import MinioStore
-from kb.types import ObjectRef
 
 MANY = 1_100
 LONGEST_KEY = 1_024

@@ -6,9 +6,9 @@ from pathlib import Path
 import docx
 import pytest
 
-from kb.parsers import docx as docx_parser
-from kb.parsers.sandbox import Sandbox
+from kb.parsers.word import docx as docx_parser
 from kb.ports import OcrOptions, ParseLimits
+from kb.sandbox.sandbox import Sandbox
 
 HERE = Path(__file__).resolve().parent
 SHARED = Path(os.environ.get("KB_SHARED", HERE.parents[2] / "shared"))

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from kb.errors import Refused
-from kb.parsers.checks import MAX_ENTRIES, check
 from kb.parsers.registry import Registry
 from kb.ports import ParseLimits
+from kb.sandbox.checks import MAX_ENTRIES, check
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMITS = ParseLimits(file_mb=1)
@@ -186,7 +186,7 @@ def test_every_parser_has_its_own_name_and_suffixes():
 
 def test_looking_up_parsers_imports_no_library():
     code = (
-        "import sys; from kb.parsers.sandbox import Sandbox; from kb.ports import ParseLimits; "
+        "import sys; from kb.sandbox.sandbox import Sandbox; from kb.ports import ParseLimits; "
         "Sandbox(ParseLimits()).is_current('pdf', 'x.pdf'); print(*sys.modules)"
     )
     run = subprocess.run(

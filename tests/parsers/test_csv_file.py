@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kb.errors import Refused
-from kb.parsers import csv_file as parser
-from kb.parsers.grid import PAGE_ROWS
+from kb.parsers.sheets import csv as parser
+from kb.parsers.sheets.grid import PAGE_ROWS
 
 
 @pytest.fixture

@@ -2,10 +2,10 @@
 
 import pytest
 
-from kb.parsers import deadline
-from kb.parsers.deadline import MAX_OCR_PAGES, Deadline
-from kb.parsers.wire import AnswerReader, Step
 from kb.ports import OcrOptions, ParseLimits
+from kb.sandbox import deadline
+from kb.sandbox.deadline import MAX_OCR_PAGES, Deadline
+from kb.sandbox.wire import AnswerReader, Step
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from kb.errors import Refused
-from kb.parsers import doc, doc_tools
-from kb.parsers.doc_text import docbook_lines, plain_lines
 from kb.parsers.flow import Break
-from kb.parsers.sandbox import Sandbox
+from kb.parsers.word import doc, doc_programs
+from kb.parsers.word.doc_output import docbook_lines, plain_lines
 from kb.ports import ParseLimits
+from kb.sandbox.sandbox import Sandbox
 
 SHARED = Path(os.environ.get("KB_SHARED", Path(__file__).resolve().parents[3] / "shared"))
 SAMPLE = SHARED / "corpus" / "doc" / "word97.doc"
@@ -29,7 +29,7 @@ def only(monkeypatch, *names):
 @needs_sample
 @pytest.mark.parametrize("name", TOOLS)
 def test_each_program_reads_the_sample(monkeypatch, name):
-    if not doc_tools.program(*TOOLS[name].programs):
+    if not doc_programs.program(*TOOLS[name].programs):
         pytest.skip(f"{name} is not installed")
     only(monkeypatch, name)
     parsed = doc.parse(SAMPLE, "旧.doc")
@@ -52,7 +52,7 @@ def test_antiword_keeps_headings_and_rows(monkeypatch):
 
 @needs_sample
 @pytest.mark.skipif(
-    not any(doc_tools.program(*tool.programs) for tool in TOOLS.values()), reason="no program"
+    not any(doc_programs.program(*tool.programs) for tool in TOOLS.values()), reason="no program"
 )
 @pytest.mark.parametrize("name", ["旧.doc", "旧.wps"])
 def test_the_sandbox_lets_a_program_work(name):
@@ -62,7 +62,7 @@ def test_the_sandbox_lets_a_program_work(name):
     assert "Sample Word Document Title" in parsed.pages[0].text
 
 
-@pytest.mark.skipif(not doc_tools.program("soffice"), reason="LibreOffice is not installed")
+@pytest.mark.skipif(not doc_programs.program("soffice"), reason="LibreOffice is not installed")
 def test_rtf_is_read_by_libreoffice(write):
     path = write("a.rtf", rb"{\rtf1\ansi\ansicpg936 {\b\'ba\'a3\'d6\'dd}\par 3200}")
     assert doc.parse(path, "a.rtf").pages[0].text.split("\n") == ["海州", "3200"]
@@ -73,7 +73,7 @@ def test_rtf_is_read_by_libreoffice(write):
     [("linux", "apt install"), ("darwin", "brew install"), ("win32", "winget install")],
 )
 def test_without_a_program_it_says_what_to_install(monkeypatch, write, platform, advice):
-    monkeypatch.setattr(doc_tools, "program", lambda *_names: "")
+    monkeypatch.setattr(doc_programs, "program", lambda *_names: "")
     monkeypatch.setattr(sys, "platform", platform)
     with pytest.raises(Refused, match=r"旧\.doc") as error:
         doc.parse(write("旧.doc", b"x"), "旧.doc")
@@ -83,7 +83,7 @@ def test_without_a_program_it_says_what_to_install(monkeypatch, write, platform,
 
 def test_rtf_needs_more_than_a_text_reader(monkeypatch, write):
     only(monkeypatch, "antiword", "catdoc")
-    monkeypatch.setattr(doc_tools, "program", lambda *names: names[0])
+    monkeypatch.setattr(doc_programs, "program", lambda *names: names[0])
     with pytest.raises(Refused) as error:
         doc.parse(write("a.rtf", b"{\\rtf1 x}"), "a.rtf")
     assert "LibreOffice" in error.value.hint
@@ -97,16 +97,16 @@ def test_an_encrypted_document_asks_for_its_password(write):
 
 def test_a_file_that_no_program_can_read_is_refused_by_name(monkeypatch, write):
     only(monkeypatch, "antiword")
-    monkeypatch.setattr(doc_tools, "program", lambda *_names: sys.executable)
+    monkeypatch.setattr(doc_programs, "program", lambda *_names: sys.executable)
     with pytest.raises(Refused, match=r"坏\.doc.*antiword"):
         doc.parse(write("坏.doc", b"x"), "坏.doc")
 
 
 def test_the_next_program_is_tried_where_one_fails(monkeypatch, write):
     only(monkeypatch, "antiword", "catdoc")
-    monkeypatch.setattr(doc_tools, "program", lambda *names: names[0])
+    monkeypatch.setattr(doc_programs, "program", lambda *names: names[0])
     answers = {"antiword": b"", "catdoc": "正文".encode()}
-    monkeypatch.setattr(doc_tools, "output", lambda command, *_: answers[command[0]])
+    monkeypatch.setattr(doc_programs, "output", lambda command, *_: answers[command[0]])
     parsed = doc.parse(write("a.doc", b"x"), "a.doc")
     assert parsed.pages[0].text == "正文"
     assert "catdoc" in parsed.warnings[0]
@@ -116,19 +116,19 @@ def test_the_next_program_is_tried_where_one_fails(monkeypatch, write):
 
 
 def python(code, folder, seconds=20.0):
-    return doc_tools.output((sys.executable, "-c", code), folder, seconds)
+    return doc_programs.output((sys.executable, "-c", code), folder, seconds)
 
 
 def test_a_program_is_bounded_in_time_and_output(monkeypatch, tmp_path):
     assert python("print('ok')", tmp_path).strip() == b"ok"
     assert python("print('ok'); raise SystemExit(3)", tmp_path) == b""
     assert python("import time; print('ok', flush=True); time.sleep(60)", tmp_path, 0.5) == b""
-    monkeypatch.setattr(doc_tools, "_MOST_OUTPUT", 100)
+    monkeypatch.setattr(doc_programs, "_MOST_OUTPUT", 100)
     assert python("while True: print('x' * 99, flush=True)", tmp_path) == b""
 
 
 def test_a_program_sees_a_copy_that_goes_away(write):
-    with doc_tools.copied(write("名字.doc", b"abc"), ".doc") as copy:
+    with doc_programs.copied(write("名字.doc", b"abc"), ".doc") as copy:
         assert copy.name == "in.doc"
         assert copy.read_bytes() == b"abc"
         folder = copy.parent
@@ -136,12 +136,12 @@ def test_a_program_sees_a_copy_that_goes_away(write):
 
 
 def test_folders_of_killed_children_are_swept(monkeypatch, tmp_path, write):
-    monkeypatch.setattr(doc_tools.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(doc_programs.tempfile, "tempdir", str(tmp_path))
     old, new = tmp_path / "kb-doc-old", tmp_path / "kb-doc-new"
     for folder in (old, new):
         folder.mkdir()
     os.utime(old, (0, 0))
-    with doc_tools.copied(write("a.doc", b"x"), ".doc"):
+    with doc_programs.copied(write("a.doc", b"x"), ".doc"):
         pass
     assert not old.exists()
     assert new.exists()

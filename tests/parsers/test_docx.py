@@ -5,7 +5,7 @@ from docx.enum.text import WD_BREAK
 from docx.oxml import parse_xml
 from docx_support import W, add, cell, paragraph, run, shown, table, text_box
 
-from kb.parsers import docx as parser
+from kb.parsers.word import docx as parser
 
 
 def test_insertions_are_kept_and_deletions_dropped(document, read_docx):

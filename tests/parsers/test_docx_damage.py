@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb.errors import ParseFailed, Refused
-from kb.parsers import docx as parser
-from kb.parsers.sandbox import Sandbox
+from kb.parsers.word import docx as parser
 from kb.ports import ParseLimits
+from kb.sandbox.sandbox import Sandbox
 
 # Damage
 

@@ -5,8 +5,8 @@ from docx.enum.text import WD_BREAK
 from docx.oxml import parse_xml
 from docx_support import W, add, cell, paragraph, run, shown, table
 
-from kb.noise import mark_noise
-from kb.parsers import docx as parser
+from kb.parsers.word import docx as parser
+from kb.text.noise import mark_noise
 
 # Numbers, margins, drawings
 

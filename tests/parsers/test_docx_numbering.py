@@ -6,8 +6,8 @@ from docx.oxml.ns import nsdecls
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.parsers.docx_numbering import _WRITERS, Numbering, number_text
-from kb.parsers.docx_styles import Styles
+from kb.parsers.word.numbering import _WRITERS, Numbering, number_text
+from kb.parsers.word.styles import Styles
 
 W = nsdecls("w")
 

@@ -5,7 +5,7 @@ from email.message import EmailMessage
 import pytest
 
 from kb.errors import Refused
-from kb.parsers import eml
+from kb.parsers.web import eml
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import zipfile
 import pytest
 
 from kb.errors import Refused
-from kb.parsers import epub
+from kb.parsers.web import epub
 
 CONTAINER = (
     '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'

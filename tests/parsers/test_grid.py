@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.blocks import cut_blocks, indexed_text
 from kb.errors import Refused
-from kb.parsers.grid import PAGE_ROWS, Merge, Sheet, pages
+from kb.parsers.sheets.grid import PAGE_ROWS, Merge, Sheet, pages
+from kb.text.blocks import cut_blocks, indexed_text
 
 
 def sheet(*rows, name="表", merges=(), header=0):
@@ -175,6 +175,6 @@ def test_pages_are_well_formed_whatever_the_sheet(content, merged, header):
 
 
 def test_too_many_cells_are_refused(monkeypatch):
-    monkeypatch.setattr("kb.parsers.grid.MOST_CELLS", 3)
+    monkeypatch.setattr("kb.parsers.sheets.grid.MOST_CELLS", 3)
     with pytest.raises(Refused, match="表"):
         sheet(["1", "2"], ["3", "4"])

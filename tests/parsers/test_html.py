@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kb.errors import Refused
-from kb.parsers import html, html_tree
+from kb.parsers.web import html, tree
 
 
 @pytest.fixture
@@ -291,7 +291,7 @@ PIECES = st.sampled_from(
 @given(st.lists(PIECES, max_size=60))
 def test_no_character_is_lost_or_doubled(pieces):
     markup = "".join(pieces)
-    root = html_tree.tree(markup, "x.html")
+    root = tree.tree(markup, "x.html")
     wanted = Counter("".join(root.itertext()))
     shown = Counter("".join(line.text for line in html.read(markup, "x.html").lines))
     for char in "甲乙丙丁戊己庚辛":

@@ -7,12 +7,13 @@ import pytest
 from PIL import Image
 
 from kb.errors import Refused
-from kb.parsers import image, ocr, session
-from kb.parsers.checks import check
-from kb.parsers.ocr import Scan
+from kb.parsers import session
 from kb.parsers.registry import Registry
+from kb.parsers.scans import image, ocr
+from kb.parsers.scans.ocr import Scan
 from kb.parsers.session import Session
 from kb.ports import OcrOptions, ParseLimits
+from kb.sandbox.checks import check
 
 REGISTRY = Registry()
 

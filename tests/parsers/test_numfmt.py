@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.parsers.numfmt import BUILTIN, general, is_date, shown_number, shown_text
+from kb.parsers.sheets.number_format import BUILTIN, general, is_date, shown_number, shown_text
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,15 @@ import pymupdf
 import pytest
 
 from kb.errors import Refused
-from kb.parsers import ocr, pdf, session
-from kb.parsers.ocr import Picture, Scan
-from kb.parsers.ocr_order import Seen
-from kb.parsers.sandbox import Sandbox
+from kb.parsers import session
+from kb.parsers.pdf import pdf
+from kb.parsers.scans import ocr
+from kb.parsers.scans.ocr import Picture, Scan
+from kb.parsers.scans.order import Seen
 from kb.parsers.session import Session
-from kb.parsers.wire import Step
 from kb.ports import OcrOptions, ParseLimits
+from kb.sandbox.sandbox import Sandbox
+from kb.sandbox.wire import Step
 
 LINES = [
     "海州市数字档案馆建设规划",

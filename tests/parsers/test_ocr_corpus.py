@@ -8,8 +8,8 @@ import pymupdf
 import pytest
 from conftest import SHARED
 
-from kb.parsers.sandbox import Sandbox
 from kb.ports import OcrOptions, ParseLimits
+from kb.sandbox.sandbox import Sandbox
 
 CORPUS = SHARED / "corpus" / "pdf"
 PHRASES = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.parsers.ocr_order import Seen, in_order
+from kb.parsers.scans.order import Seen, in_order
 
 
 def seen(text, x, y, width, height=20.0, slope=0.0):

@@ -5,7 +5,9 @@ import zipfile
 import pytest
 
 from kb.errors import Refused
-from kb.parsers import odp, ods, odt
+from kb.parsers.odf import odt
+from kb.parsers.sheets import ods
+from kb.parsers.slides import odp
 
 NAMES = " ".join(
     f"xmlns:{short}='urn:oasis:names:tc:opendocument:xmlns:{name}:1.0'"

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kb.errors import Refused
-from kb.noise import mark_noise
-from kb.parsers import ofd
-from kb.parsers.ocr import Scan, Scans
-from kb.parsers.ofd_geometry import POINTS, deltas, strokes
+from kb.parsers.ofd import ofd
+from kb.parsers.ofd.geometry import POINTS, deltas, strokes
+from kb.parsers.scans.ocr import Scan, Scans
+from kb.text.noise import mark_noise
 
 NS = 'xmlns:o="http://www.ofdspec.org/2016"'
 FILL = "".join(chr(0x4E00 + i) for i in range(20))

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from kb.errors import Refused
-from kb.parsers.sandbox import Sandbox
 from kb.ports import ParseLimits
+from kb.sandbox.sandbox import Sandbox
 
 SHARED = Path(os.environ.get("KB_SHARED", Path(__file__).resolve().parents[3] / "shared"))
 CORPUS = SHARED / "corpus"

@@ -11,9 +11,9 @@ import pytest
 
 from bench.corpus import load, read
 from kb.errors import KbError, Refused
-from kb.noise import mark_noise
-from kb.parsers.sandbox import Sandbox
 from kb.ports import OcrOptions, ParseLimits
+from kb.sandbox.sandbox import Sandbox
+from kb.text.noise import mark_noise
 
 SHARED = Path(os.environ.get("KB_SHARED", Path(__file__).resolve().parents[3] / "shared"))
 CORPUS = SHARED / "corpus"

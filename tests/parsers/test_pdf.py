@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb.errors import Refused
-from kb.parsers import pdf, pdf_page, pdf_tables
-from kb.parsers.pdf_lines import Fragment, join
-from kb.parsers.pdf_tables import Rule
+from kb.parsers.layout import tables
+from kb.parsers.layout.lines import Fragment, join
+from kb.parsers.layout.tables import Rule
+from kb.parsers.pdf import page, pdf
 
 FONT = "china-s"
 
@@ -240,7 +241,7 @@ PLACES = st.tuples(st.integers(0, 600), st.integers(0, 600))
 @given(st.lists(RULES, max_size=12), st.lists(RULES, max_size=12), st.lists(PLACES, max_size=30))
 @settings(deadline=None)
 def test_a_table_loses_no_text(across, down, places):
-    found = pdf_tables.find(across, down)
+    found = tables.find(across, down)
     fragments = [
         Fragment(f"〈{i}〉", (x, y, x + 8.0, y + 8.0)) for i, (x, y) in enumerate(set(places))
     ]
@@ -344,7 +345,7 @@ def test_a_document_that_lost_all_its_text_is_not_called_a_scan(with_damage):
 
 
 def test_control_characters_are_glyphs_without_a_letter():
-    assert pdf_page.visible("a\x03b\tc\x85") == "a\ufffdb c\ufffd"
+    assert page.visible("a\x03b\tc\x85") == "a\ufffdb c\ufffd"
     assert pdf._is_garbled("7KH\ufffdTXLFN\ufffdEURZQ\ufffdIR[")
     assert not pdf._is_garbled("正常的文字，偶有一个\ufffd也不要紧。")
 

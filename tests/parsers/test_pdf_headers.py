@@ -3,8 +3,8 @@
 import pymupdf
 import pytest
 
-from kb.blocks import cut_blocks
-from kb.parsers import pdf
+from kb.parsers.pdf import pdf
+from kb.text.blocks import cut_blocks
 
 FONT = "china-s"
 WIDTHS = (60, 220, 340, 480)

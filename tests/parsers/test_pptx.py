@@ -5,7 +5,7 @@ import zipfile
 import pytest
 
 from kb.errors import Refused
-from kb.parsers import pptx as parser
+from kb.parsers.slides import pptx as parser
 
 NAMES = (
     'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" '

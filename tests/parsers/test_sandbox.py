@@ -13,8 +13,8 @@ import pytest
 
 from kb import messages
 from kb.errors import NotFound, ParseFailed, Refused
-from kb.parsers.sandbox import Sandbox
 from kb.ports import OcrOptions, ParseLimits
+from kb.sandbox.sandbox import Sandbox
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

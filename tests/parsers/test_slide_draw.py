@@ -4,10 +4,10 @@ import math
 
 import pytest
 
+from kb.model import Page
 from kb.parsers.flow import TextLine
-from kb.parsers.slide_draw import draw_slide
-from kb.parsers.slides import Shape, Size, Slide, pages
-from kb.types import Page
+from kb.parsers.slides.deck import Shape, Size, Slide, pages
+from kb.parsers.slides.sketch import draw_slide
 
 SIZE = Size(960.0, 540.0, 1.0)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from kb.errors import Refused
-from kb.parsers import structured
+from kb.parsers.plain import structured
 
 
 @pytest.fixture

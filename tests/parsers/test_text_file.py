@@ -5,8 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kb.errors import Refused
-from kb.parsers import markdown, paging, text_file
-from kb.parsers.decode import decode
+from kb.parsers import paging
+from kb.parsers.plain import markdown
+from kb.parsers.plain import text as plain_text
+from kb.parsers.plain.decode import decode
 
 CHINESE = "第一章　总则\n第一条　为了规范数据管理，保障数据安全，制定本办法。\n本市行政区域内的数据处理活动适用本办法。\n"
 BIG5 = "第一章 總則\n第一條 為了規範資料管理，保障資料安全，制定本辦法。\n"
@@ -16,7 +18,7 @@ SEPARATORS = st.text(st.sampled_from("甲a \t\n\r\x0b\x0c\x1c\x85\u2028#-|`"), m
 @pytest.fixture
 def read(write):
     def read(content, name="x.txt"):
-        module = markdown if name.endswith(".md") else text_file
+        module = markdown if name.endswith(".md") else plain_text
         return module.parse(write(name, content), name)
 
     return read

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kb.errors import KbError, ParseFailed, Refused
-from kb.parsers.wire import Outcome, Request, decode_answer, encode_error, encode_parsed
+from kb.model import Element, Page, Parsed
 from kb.ports import OcrOptions, ParseLimits
-from kb.types import Element, Page, Parsed
+from kb.sandbox.wire import Outcome, Request, decode_answer, encode_error, encode_parsed
 
 PAGE = Page(
     1,

@@ -5,7 +5,7 @@ import struct
 import pytest
 
 from kb.errors import Refused
-from kb.parsers import xls as parser
+from kb.parsers.sheets import xls as parser
 
 GLOBALS, SHEET = 0x0005, 0x0010
 FORMATS = {164: "0.00", 165: 'yyyy"年"m"月"d"日"'}

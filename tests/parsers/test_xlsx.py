@@ -5,7 +5,7 @@ import zipfile
 import pytest
 
 from kb.errors import Refused
-from kb.parsers import xlsx as parser
+from kb.parsers.sheets import xlsx as parser
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 STRICT = "http://purl.oclc.org/ooxml/spreadsheetml/main"

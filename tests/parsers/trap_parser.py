@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 from kb.errors import NotFound, Refused
+from kb.model import Page, Parsed
 from kb.parsers import session
 from kb.parsers.registry import ParserSpec
-from kb.types import Page, Parsed
 
 
 def parse(path, name):

@@ -13,10 +13,10 @@ from core_support import PlainParser, settings_for
 
 from kb.app import KnowledgeBase
 from kb.errors import KbError
+from kb.ingest.report import SyncReport
+from kb.ingest.sync import SyncOptions
+from kb.model import ObjectRef
 from kb.ports import ObjectStore, Readable
-from kb.sync.report import SyncReport
-from kb.sync.run import SyncOptions
-from kb.types import ObjectRef
 
 
 class Folder:

@@ -123,7 +123,7 @@ def test_whatever_happens_meanwhile_the_last_sync_shows_exactly_what_the_bucket_
 
 
 def _options() -> Any:
-    from kb.sync.run import SyncOptions
+    from kb.ingest.sync import SyncOptions
 
     return SyncOptions(delete=True)
 

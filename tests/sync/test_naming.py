@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kb.objects.naming import name_objects
-from kb.scope import clean_source
+from kb.search.scope import clean_source
 
 KEYS = st.text(
     st.sampled_from("aé中가/.\\ %+#&?~'\n\t\u0301\u200d\u2028😀") | st.characters(), min_size=1

@@ -7,8 +7,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.sync.plan import Plan, make_plan, same_object
-from kb.types import Document, Failure, ObjectRef
+from kb.ingest.plan import Plan, make_plan, same_object
+from kb.model import Document, Failure, ObjectRef
 
 NOW = "2026-11-30T12:00:00+00:00"
 KEYS = [f"{folder}{name}.txt" for folder in ("", "a/", "b/") for name in "xyz"]

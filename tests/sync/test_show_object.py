@@ -8,9 +8,9 @@ import pytest
 from s3_support import S3Server
 
 from kb.app import KnowledgeBase
+from kb.cli.show import show
 from kb.config import ROOT, Settings
 from kb.errors import NotFound, Refused
-from kb.show import show
 
 PLAN = "海州市数字档案建设规划.pdf"
 KEY = f"政策/2026 年/{PLAN}"

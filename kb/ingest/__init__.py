@@ -1,0 +1,1 @@
+"""A document in (`document`), and a whole store in (`plan`, `sync`, `report`)."""

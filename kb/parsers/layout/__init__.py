@@ -1,0 +1,1 @@
+"""Geometry that drawn pages share: lines, columns, tables."""

@@ -1,0 +1,1 @@
+"""OpenDocument: the package, its body and lists; text documents."""

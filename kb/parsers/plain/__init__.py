@@ -1,0 +1,1 @@
+"""Text, Markdown, and text in any of their encodings."""

@@ -1,0 +1,1 @@
+"""Images, and pages that are images: OCR."""

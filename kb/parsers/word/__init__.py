@@ -1,0 +1,1 @@
+"""Word: docx, and doc by other programs."""

@@ -1,0 +1,1 @@
+"""Packages and nodes of XML, and DrawingML."""

@@ -1,0 +1,1 @@
+"""Parsing in a process per document, within limits."""

@@ -1,0 +1,1 @@
+"""A question to hits (`locate`), and the exact reading of lines (`read`)."""

@@ -1,1 +1,0 @@
-"""The index follows an object store."""

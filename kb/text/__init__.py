@@ -1,0 +1,1 @@
+"""Pure functions on text: lines, tokens, numerals, headings, noise, blocks."""
