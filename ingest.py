@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Any, Final
 import kb.errors
 from chroma_store import list_sources
 from kb.app import open_kb
-from kb.cli.console import prepare_streams, print_json, progress_bars, say
+from kb.cli.console import prepare_streams, print_json, print_table, progress_bars, say
 from kb.cli.show import show
 from kb.cli.status import as_dict, rows, status
 from kb.cli.summary import Summary, mode_for
-from kb.cli.tables import print_table
 from kb.cli.watch import Ended, Ending, ending_on_signals, watch
 from kb.errors import InvalidInput, KbError
 from kb.ingest.sync import SyncOptions

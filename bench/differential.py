@@ -15,7 +15,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from kb.text.tokens import split_lines
+from kb.text.lines import split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kb.app import KnowledgeBase
 from kb.cli.console import prepare_streams, say
 from kb.config import ROOT, Settings
-from kb.embedding.threads import thread_count
+from kb.embedding.running import thread_count
 from kb.objects.folder import walk
 
 if TYPE_CHECKING:

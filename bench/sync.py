@@ -25,7 +25,7 @@ from kb.cli.console import prepare_streams, say
 from kb.config import ROOT, Settings
 from kb.ingest.sync import SyncOptions
 
-sys.path.insert(0, str(ROOT / "tests"))  # the server is the tests' own
+sys.path.insert(0, str(ROOT / "tests" / "support"))  # the server is the tests' own
 from s3_support import S3Server, running_server  # type: ignore[import-not-found]
 
 CHANGED: Final = 100

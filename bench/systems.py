@@ -18,9 +18,9 @@ from kb.text.tokens import fold
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
+    from kb.app import Project
     from kb.catalog import Reader
     from kb.ports import Embedder, Reranker
-    from kb.project import Project
 
 PRODUCT: Final = "product"
 OURS: Final = ("BM25", "vectors", RRF.name, CONVEX.name, PRODUCT)

@@ -5,23 +5,24 @@ from __future__ import annotations
 import re
 import threading
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Final
 
 from kb import embedding
-from kb.catalog import backup
+from kb.catalog import Catalog, backup
 from kb.config import PROJECT_NAME, ROOT, Settings, variable
 from kb.errors import EmbeddingFailed, InvalidInput, NotFound
 from kb.ingest import document
 from kb.lock import owner
 from kb.messages import set_language, tr
 from kb.objects.places import Places
-from kb.project import Project
-from kb.search import locate
+from kb.search import locate, read
+from kb.search.listing import Listing, _named
 from kb.search.ranking import DEFAULT
 from kb.search.reranking import Reranking
-from kb.search.scope import clean_source, find_document, near_names
+from kb.search.scope import find_document
+from kb.text.names import clean_source, near_names
 from kb.text.tokens import fold
 from kb.vectors import update
 from kb.vectors.legacy import find_legacy
@@ -34,27 +35,14 @@ if TYPE_CHECKING:
     from kb.catalog.backup import Content
     from kb.ingest.report import SyncReport
     from kb.ingest.sync import SyncOptions
-    from kb.model import Failure, IngestReport, Passage, Progress, SearchResult, SourceInfo
+    from kb.model import IngestReport, Passage, Progress, SearchResult
     from kb.ports import DocumentParser, Embedder, OnProgress, Reranker
     from kb.search.ranking import Ranking
+    from kb.vectors.chroma import ChromaPlace
+    from kb.vectors.search import DenseSearch
 
 _TEXT_SHARE: Final = 0.8
 """Share of an answer's characters for document text; headings, notices and hints get the rest."""
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """Documents of a project. `total` counts those that the query left out too.
-
-    `failures` are objects that syncs could not take, `last_sync` the last one's summary as JSON.
-    """
-
-    project: str
-    sources: tuple[SourceInfo, ...]
-    total: int
-    notice: str
-    failures: tuple[Failure, ...] = ()
-    last_sync: str = ""
 
 
 class KnowledgeBase:
@@ -122,9 +110,9 @@ class KnowledgeBase:
         context: int = 0,
         project: str | None = None,
     ) -> Passage:
-        """See `locate.read_range`. Raises InvalidInput, NotFound, IndexDamaged."""
+        """See `read.read_range`. Raises InvalidInput, NotFound, IndexDamaged."""
         with self.project(project).catalog.reading() as reader:
-            return locate.read_range(
+            return read.read_range(
                 reader, source, page, line_start, line_end, context, max_chars=self._room
             )
 
@@ -377,14 +365,38 @@ def warm_up() -> None:
     open_kb().warm_up()
 
 
-def _named(infos: list[SourceInfo], query: str) -> list[SourceInfo]:
-    wanted = fold(query).strip()
-    return [info for info in infos if wanted in fold(info.source)]
-
-
 def _is_project_name(name: str) -> bool:
     return re.match(PROJECT_NAME, name) is not None and name.isprintable()
 
 
 def _silent(_progress: Progress) -> None:
     return None
+
+
+class Project:
+    """One isolated shard: its folder, its catalogue, its vectors."""
+
+    def __init__(self, name: str, settings: Settings) -> None:
+        self.name = name
+        self.folder = settings.data_dir / name
+        self.catalog = Catalog(self.folder, settings.lock_wait)
+        self.vectors_lock = self.folder / "vectors.lock"
+        self._settings = settings
+
+    @property
+    def place(self) -> ChromaPlace:
+        """Where this project's Chroma collection lives."""
+        from hashlib import sha256
+
+        from kb.vectors.chroma import ChromaPlace
+
+        # A collection's name is ASCII of limited length; a project's is not.
+        name = f"kb-{sha256(self.name.encode()).hexdigest()[:16]}"
+        return ChromaPlace(self.folder / "chroma_data", self._settings.chroma_url, name)
+
+    @cached_property
+    def dense(self) -> DenseSearch:
+        """Vector search; what it has read stays in memory."""
+        from kb.vectors.search import DenseSearch
+
+        return DenseSearch(self.place, self._settings.exact_limit)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Final, Literal, Protocol
 
 from kb.model import Drawing, ObjectRef, Parsed, Progress
 
@@ -200,3 +200,11 @@ class ObjectStore(Protocol):
         Where a store keeps no history, the present one. Raises NotFound when there is none.
         """
         ...
+
+
+MAX_CHARS: Final = 16_000
+"""Longest text that is embedded, in characters; of a longer one the beginning stands for it.
+
+Six lines of ordinary text hold a tenth of this. Without a bound one line of a megabyte would cost
+minutes. Keywords cover the whole text all the same.
+"""

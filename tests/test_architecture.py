@@ -3,11 +3,10 @@
 import ast
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from paths import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 KB = sorted((ROOT / "kb").rglob("*.py"))
 FLAT = sorted(ROOT.glob("*.py"))
 PRINTERS = {"kb/doctor.py", "kb/demo.py", "kb/clients.py"}

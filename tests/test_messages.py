@@ -4,14 +4,13 @@ import ast
 import re
 import string
 from importlib import import_module
-from pathlib import Path
 from pkgutil import iter_modules
 
 import pytest
+from paths import ROOT
 
 from kb import messages
 
-ROOT = Path(__file__).resolve().parent.parent
 PARTS = [import_module(f"kb.messages.{module.name}") for module in iter_modules(messages.__path__)]
 CODE = [
     *(path for path in sorted(ROOT.glob("*.py"))),

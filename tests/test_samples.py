@@ -3,13 +3,12 @@
 import re
 import sys
 import zipfile
-from pathlib import Path
 
 import docx
 import pymupdf
 import pytest
+from paths import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ROOT / "samples"
 PLAN = SAMPLES / "海州市数字档案建设规划.pdf"
 RULES = SAMPLES / "电子档案移交接收实施细则（征求意见稿）.docx"

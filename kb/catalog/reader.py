@@ -22,7 +22,7 @@ from kb.catalog.rows import (
 from kb.messages import tr
 from kb.model import SourceInfo
 from kb.text.blocks import indexed_text
-from kb.text.tokens import split_lines
+from kb.text.lines import split_lines
 
 if TYPE_CHECKING:
     import sqlite3

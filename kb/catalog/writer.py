@@ -15,7 +15,8 @@ from kb.catalog.rows import Model, dump_path, from_failure, from_page
 from kb.failpoints import reached
 from kb.text.blocks import BLOCKS_REVISION, cut_blocks, indexed_text, text_hash
 from kb.text.headings import mark_headings
-from kb.text.tokens import TOKENS_REVISION, split_lines, tokens
+from kb.text.lines import split_lines
+from kb.text.tokens import TOKENS_REVISION, tokens
 
 if TYPE_CHECKING:
     import sqlite3

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from kb.messages import tr
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kb.model import Progress
     from kb.ports import OnProgress
@@ -98,3 +98,25 @@ class _Shown:
     def _short(self, name: str) -> str:
         """The end of a name that leaves room for the numbers; a Han character is two wide."""
         return name[-max(6, min(40, (self._bars.console.width - 64) // 2)) :]
+
+
+_NARROW = 60
+
+
+def print_table(
+    title: str, head: Sequence[str], rows: Sequence[Sequence[str]], file: IO[str]
+) -> None:
+    """A table as wide as the terminal of `file`; text from documents is shown as it is."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(file=file, highlight=False)
+    console.width = max(console.width, _NARROW)
+    table = Table(title=Text(title), title_justify="left", show_header=any(head))
+    for name in head:
+        table.add_column(Text(name), overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    file.write("".join(segment.text for segment in console.render(table)))
+    file.flush()

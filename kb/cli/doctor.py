@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from kb.app import KnowledgeBase, open_kb
+from kb.app import KnowledgeBase, Project, open_kb
 from kb.cli.console import prepare_streams, print_json, progress_bars, say
 from kb.cli.health import Unhealthy, ask_server, endpoint
 from kb.config import ROOT
@@ -26,7 +26,6 @@ from kb.errors import EmbeddingFailed, KbError
 from kb.lock import owner
 from kb.messages import tr
 from kb.objects.folder import free_bytes
-from kb.project import Project
 from kb.search.reranking import BUDGET_SECONDS, CANDIDATES, PASSAGE_CHARS
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from kb.errors import NotFound, Refused
 from kb.messages import tr
-from kb.search import locate
+from kb.search import read
 from kb.search.scope import find_document
-from kb.text.tokens import split_lines
+from kb.text.lines import split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +62,7 @@ def show(
     shard = kb.project(project)
     with shard.catalog.reading() as reader:
         document = find_document(reader, source)
-        passage = locate.read_range(reader, document.source, page, *lines, max_chars=_WHOLE)
+        passage = read.read_range(reader, document.source, page, *lines, max_chars=_WHOLE)
         stored = reader.page(document.id, page)
     assert stored is not None  # noqa: S101 - it has just been read
     drawing, boxes = _look(kb, document, stored)

@@ -12,8 +12,7 @@ from kb.messages import tr
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kb.app import KnowledgeBase
-    from kb.project import Project
+    from kb.app import KnowledgeBase, Project
 
 _CATALOG = "fulltext.sqlite3"
 

@@ -11,8 +11,7 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal
 
-from kb.cli.console import say
-from kb.cli.tables import print_table
+from kb.cli.console import print_table, say
 from kb.messages import tr
 
 if TYPE_CHECKING:

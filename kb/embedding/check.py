@@ -6,16 +6,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kb.errors import EmbeddingFailed
 from kb.messages import tr
+from kb.ports import MAX_CHARS
 
 if TYPE_CHECKING:
     from kb.ports import Vectors
 
-MAX_CHARS: Final = 16_000
-"""Longest text that is embedded, in characters; of a longer one the beginning stands for it.
-
-Six lines of ordinary text hold a tenth of this. Without a bound one line of a megabyte would cost
-minutes. Keywords cover the whole text all the same.
-"""
 
 _TINY: Final = 1e-12
 _HUGE: Final = 1e100

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from kb.embedding.check import checked, clean
-from kb.embedding.threads import thread_count
+from kb.embedding.running import thread_count
 from kb.errors import EmbeddingFailed
 from kb.messages import tr
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kb.embedding.check import checked, clean
 from kb.embedding.folder import ModelFolder, fingerprint
-from kb.embedding.running import by_length
-from kb.embedding.threads import thread_count
+from kb.embedding.running import by_length, thread_count
 from kb.errors import EmbeddingFailed
 from kb.messages import tr
 

@@ -14,11 +14,12 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from kb.embedding.check import MAX_CHARS, checked, clean
+from kb.embedding.check import checked, clean
 from kb.embedding.models import ModelSpec, lookup
 from kb.embedding.running import by_length
 from kb.errors import EmbeddingFailed
 from kb.messages import tr
+from kb.ports import MAX_CHARS
 
 if TYPE_CHECKING:
     import httpx

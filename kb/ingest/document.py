@@ -13,8 +13,8 @@ from kb.errors import Busy, KbError, Refused
 from kb.failpoints import reached
 from kb.messages import tr
 from kb.model import IngestReport, Parsed
-from kb.search.scope import clean_source
 from kb.text.headings import mark_headings
+from kb.text.names import clean_source
 from kb.text.noise import mark_noise
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kb.objects.folder import is_left_over
 from kb.objects.naming import name_objects
-from kb.search.scope import clean_source
+from kb.text.names import clean_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -12,7 +12,7 @@ from kb.messages import tr
 from kb.objects.fetch import copied, fetched
 from kb.objects.folder import FolderStore, as_on_disk, lies_at, resolve_key
 from kb.objects.naming import name_objects
-from kb.search.scope import clean_source, near_names
+from kb.text.names import clean_source, near_names
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

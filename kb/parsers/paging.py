@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from kb.model import Element, Page, PageKind
+from kb.text.lines import normalize_newlines, split_lines
 from kb.text.numbering import plain_level
-from kb.text.tokens import normalize_newlines, split_lines
 
 PAGE_LINES: Final = 60
 _EARLIEST: Final = 2 / 3

@@ -19,7 +19,7 @@ from kb.messages import tr
 from kb.model import Parsed
 
 if TYPE_CHECKING:
-    from kb.parsers.scans.ocr import Picture
+    from kb.model import Drawing
 
 Magic = Literal["pdf", "zip", "text", "xls", "image", "doc"]
 
@@ -66,7 +66,7 @@ class ParserSpec:
     zip_kind: str = ""
     preload: tuple[str, ...] = ()
     can_ocr: bool = False
-    draw: Callable[[Path, str, int], Picture | None] | None = None
+    draw: Callable[[Path, str, int], Drawing | None] | None = None
 
     @property
     def id(self) -> str:

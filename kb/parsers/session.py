@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
+from kb.model import Progress
 from kb.ports import OcrMode, OcrOptions
-from kb.sandbox.wire import Step
 
 _REVISION: Final = 1
 """Raised when OCR reads better than before."""
@@ -23,8 +23,8 @@ _UNREAD: Final = "-ocr"
 MARKS: Final = ("", _READ, _FORCED, _UNREAD)
 
 
-def _untold(_step: Step) -> None:
-    """Nobody listens."""
+def _ignore(_progress: Progress) -> None:
+    """Default progress callback: does nothing."""
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class Session:
     """
 
     ocr: OcrOptions
-    tell: Callable[[Step], None] = _untold
+    tell: Callable[[Progress], None] = _ignore
     read: int = 0
     unread: int = 0
     only: int = 0
@@ -70,6 +70,10 @@ def current() -> Session:
     return _current
 
 
-def tell(stage: str, done: int, total: int) -> None:
+def tell(stage: Literal["parse", "ocr"], done: int, total: int) -> None:
     """Let the caller know how far the parse is, in pages."""
-    _current.tell(Step(stage, done, total))
+    _current.tell(Progress(stage, done, total))
+
+
+MAX_OCR_PAGES: Final = 2_000
+"""Of one document. A child has read a hostile file: it cannot ask for time without end."""

@@ -14,13 +14,12 @@ from typing import BinaryIO, Final
 
 from kb.errors import Refused
 from kb.messages import tr
+from kb.parsers.refusals import MAX_EXPANDED_MIB, MIB, damaged
 from kb.parsers.registry import ParserSpec, Registry
 from kb.ports import ParseLimits
 
-MIB: Final = 1 << 20
 MAX_ENTRIES: Final = 10_000
 MAX_DIRECTORY_BYTES: Final = 4 * MIB
-MAX_EXPANDED_MIB: Final = 512
 MAX_RATIO: Final = 150
 """Most a zip may grow; real office files stay below 60. Small ones (< 32 MiB) are let through."""
 
@@ -188,11 +187,6 @@ def _check_zip(file: BinaryIO, name: str, spec: ParserSpec) -> None:
     found = _odf_kind(file) or _zip_kind([info.filename for info in infos])
     if found not in {spec.zip_kind, ""}:
         raise _wrong_type(name, spec, found)
-
-
-def damaged(name: str, reason: str) -> Refused:
-    """The refusal of a file that is broken in itself."""
-    return Refused(tr("parse.damaged", name=name, reason=reason), tr("parse.resave_hint"))
 
 
 def _check_directory(file: BinaryIO, name: str) -> None:

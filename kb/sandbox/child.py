@@ -11,20 +11,21 @@ from typing import Final
 
 from kb.errors import KbError
 from kb.messages import set_language
-from kb.model import Drawing, Parsed
+from kb.model import Drawing, Parsed, Progress
 from kb.parsers import session
+from kb.parsers.refusals import is_out_of_memory
 from kb.parsers.registry import ParserSpec, Registry
 from kb.parsers.session import Session
 from kb.ports import ParseLimits
-from kb.sandbox.limits import MIB, Limits, is_out_of_memory
+from kb.sandbox.limits import MIB, Limits
 from kb.sandbox.wire import (
     EXIT_MEMORY,
     EXIT_OUTPUT,
     Request,
-    Step,
     encode_drawing,
     encode_error,
     encode_parsed,
+    encode_progress,
 )
 
 _DEPTH: Final = 4000
@@ -41,10 +42,10 @@ def run(request: Request, registry: Registry, answer_fd: int) -> None:
     sys.setrecursionlimit(_DEPTH)
     limits = Limits(request.limits, request.ocr)
 
-    def tell(step: Step) -> None:
+    def tell(step: Progress) -> None:
         if step.stage == "ocr":
             limits.allow_page()
-        _write_all(answer_fd, step.encode())
+        _write_all(answer_fd, encode_progress(step))
 
     session.begin(Session(request.ocr, tell, only=request.page))
     try:
@@ -74,8 +75,7 @@ def _answer(request: Request, registry: Registry) -> bytes:
 
 
 def _drawn(spec: ParserSpec, request: Request) -> Drawing | None:
-    picture = spec.draw and spec.draw(Path(request.path), request.name, request.page)
-    return Drawing(*picture) if picture else None
+    return spec.draw and spec.draw(Path(request.path), request.name, request.page)
 
 
 def _spec(request: Request, registry: Registry) -> ParserSpec:

@@ -25,9 +25,15 @@ from typing import BinaryIO, Final, NoReturn
 
 from kb.parsers.registry import Registry
 from kb.sandbox import child
-from kb.sandbox.deadline import Deadline
-from kb.sandbox.limits import MIB
-from kb.sandbox.wire import EXIT_MEMORY, EXIT_OUTPUT, AnswerReader, Outcome, Request
+from kb.sandbox.limits import MIB, Deadline
+from kb.sandbox.wire import (
+    EXIT_MEMORY,
+    EXIT_OUTPUT,
+    AnswerReader,
+    Outcome,
+    Request,
+    encode_progress,
+)
 
 _CHUNK: Final = 1 << 16
 _LOG_TAIL: Final = 4096
@@ -182,7 +188,7 @@ class _Watch:
         for step in self._reader.feed(chunk):
             self._deadline.note(step)
             try:
-                self._send(step.encode())
+                self._send(encode_progress(step))
             except OSError:
                 self._abandon()
 

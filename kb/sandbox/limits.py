@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import contextlib
 import math
-import re
 import sys
 import time
 from typing import Final
 
+from kb.model import Progress
+from kb.parsers.session import MAX_OCR_PAGES
 from kb.ports import OcrOptions, ParseLimits
 from kb.sandbox.windows_job import confine_self
 
 MIB: Final = 1 << 20
 _GRACE_SECONDS: Final = 10
-_OUT_OF_MEMORY: Final = re.compile(
-    r"malloc|calloc|out.?of.?memory|cannot allocate|failed to allocate|bad.?alloc", re.IGNORECASE
-)
 
 
 class Limits:
@@ -73,11 +71,6 @@ class Limits:
         return self._limits.memory_mb + self._ocr.memory_mb
 
 
-def is_out_of_memory(error: BaseException) -> bool:
-    """Whether a library says in its own words that there is no memory left."""
-    return isinstance(error, MemoryError) or bool(_OUT_OF_MEMORY.search(str(error)))
-
-
 def _lower(which: int, soft: int, hard: int) -> None:
     """Set a limit of this process; a lower one of the user's own stands."""
     import resource
@@ -88,3 +81,30 @@ def _lower(which: int, soft: int, hard: int) -> None:
         soft = min(soft, hard)
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(which, (soft, hard))
+
+
+class Deadline:
+    """`wall_seconds` from now; later where OCR needs it.
+
+    A page under OCR may take `page_seconds` from its beginning, even where that is later than the
+    document's own time. After `MAX_OCR_PAGES` pages nothing is added.
+    """
+
+    def __init__(self, limits: ParseLimits, ocr: OcrOptions) -> None:
+        self._at = time.monotonic() + limits.wall_seconds
+        self._page_seconds = ocr.page_seconds
+        # One step more: that all are done.
+        self._pages = 0 if ocr.mode == "off" else MAX_OCR_PAGES + 1
+        self.in_ocr = False
+
+    def note(self, step: Progress) -> None:
+        """Take a child's word on how far it is."""
+        if step.stage == "ocr" and self._pages:
+            self._pages -= 1
+            self._at = max(self._at, time.monotonic() + self._page_seconds)
+            self.in_ocr = step.done < step.total
+
+    @property
+    def left(self) -> float:
+        """Seconds; zero or less when the time is over."""
+        return self._at - time.monotonic()

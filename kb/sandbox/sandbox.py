@@ -20,6 +20,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -31,9 +32,16 @@ from kb.parsers.registry import ParserSpec, Registry
 from kb.parsers.session import MARKS, marks
 from kb.ports import OcrOptions, OnProgress, ParseLimits
 from kb.sandbox.checks import check
-from kb.sandbox.deadline import Deadline
 from kb.sandbox.host import answer_cap, ended_by_code, ended_by_signal
-from kb.sandbox.wire import AnswerReader, Outcome, Request, Step, decode_answer, decode_drawing
+from kb.sandbox.limits import Deadline
+from kb.sandbox.wire import (
+    AnswerReader,
+    Outcome,
+    Request,
+    decode_answer,
+    decode_drawing,
+    decode_progress,
+)
 
 _CHUNK: Final = 1 << 16
 _START_SECONDS: Final = 60.0
@@ -160,11 +168,10 @@ class _Watched:
         self._name = request.name
         self._on_progress = on_progress
 
-    def note(self, step: Step) -> None:
+    def note(self, step: Progress) -> None:
         self.deadline.note(step)
         if self._on_progress:
-            stage: Any = step.stage
-            self._on_progress(Progress(stage, step.done, step.total, self._name))
+            self._on_progress(replace(step, name=self._name))
 
 
 class _Host:
@@ -286,7 +293,7 @@ def _pipes(process: Process) -> tuple[IO[bytes], IO[bytes]]:
 
 def _read_outcome(stdout: IO[bytes], watched: _Watched) -> Outcome:
     line = stdout.readline()
-    while step := Step.decode(line):
+    while step := decode_progress(line):
         watched.note(step)
         line = stdout.readline()
     head = json.loads(line or b"{}")

@@ -17,9 +17,9 @@ from typing import Any, Final, Literal, get_args
 from kb import errors
 from kb.errors import KbError, ParseFailed, Refused
 from kb.messages import Language, tr
-from kb.model import Box, Drawing, Element, ElementKind, Page, PageKind, Parsed
+from kb.model import Box, Drawing, Element, ElementKind, Page, PageKind, Parsed, Progress
 from kb.ports import OcrOptions, ParseLimits
-from kb.text.tokens import split_lines
+from kb.text.lines import split_lines
 
 Ending = Literal["done", "wall", "memory", "output", "signal", "exit"]
 
@@ -83,27 +83,20 @@ class Outcome:
         return json.dumps({**fields, "size": len(self.payload)}).encode("ascii") + b"\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """How far a child is, in pages. The step before a page's OCR begins counts those before it."""
+def encode_progress(progress: Progress) -> bytes:
+    """One line of JSON. Progress is in pages; under OCR it is sent before each page."""
+    step = [progress.stage, progress.done, progress.total]
+    return json.dumps({"step": step}).encode("ascii") + b"\n"
 
-    stage: str
-    done: int
-    total: int
 
-    def encode(self) -> bytes:
-        """One line of JSON."""
-        return json.dumps({"step": [self.stage, self.done, self.total]}).encode("ascii") + b"\n"
-
-    @staticmethod
-    def decode(line: bytes) -> Step | None:
-        """The step that a line tells, None for anything else: a child may send what it likes."""
-        try:
-            stage, done, total = json.loads(line)["step"]
-            _require(stage in _STAGES)
-            return Step(stage, _int(done, 0, _MOST_PAGES), _int(total, 0, _MOST_PAGES))
-        except (ValueError, TypeError, KeyError, RecursionError):
-            return None
+def decode_progress(line: bytes) -> Progress | None:
+    """The progress that a line reports, None for anything else: a child may send what it likes."""
+    try:
+        stage, done, total = json.loads(line)["step"]
+        _require(stage in _STAGES)
+        return Progress(stage, _int(done, 0, _MOST_PAGES), _int(total, 0, _MOST_PAGES))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
 
 
 class AnswerReader:
@@ -113,13 +106,13 @@ class AnswerReader:
         self.size = 0
         self._parts: list[bytes] = []
 
-    def feed(self, chunk: bytes) -> list[Step]:
+    def feed(self, chunk: bytes) -> list[Progress]:
         """Take the next bytes; returns the steps that they complete."""
         self.size += len(chunk)
         *lines, rest = chunk.split(b"\n")
         told = []
         for line in lines:
-            told.append(Step.decode(b"".join((*self._parts, line))))
+            told.append(decode_progress(b"".join((*self._parts, line))))
             self._parts.clear()
         self._parts.append(rest)
         return [step for step in told if step]

@@ -23,18 +23,6 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
-class Centred:
-    """A block by its cosine with the question once the index's mean vector is taken from both.
-
-    `cosine` is the plain one.
-    """
-
-    id: int
-    centred: float
-    cosine: float
-
-
-@dataclass(frozen=True, slots=True)
 class Fused:
     """A candidate of the fused list.
 

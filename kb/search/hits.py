@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from kb.messages import tr
 from kb.model import Citation, Hit, Line
-from kb.text.tokens import split_lines
+from kb.text.lines import split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kb.search.fusion import Ranked
 from kb.text.blocks import indexed_lines
+from kb.text.lines import split_lines
 from kb.text.literal import Needs, Words, literal, needs
-from kb.text.tokens import MAX_TOKEN, split_lines, tokens
+from kb.text.tokens import MAX_TOKEN, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -12,15 +12,16 @@ from math import exp, log
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from kb.search.fusion import Fused, Ranked, convex_combination, deviations, reciprocal_rank_fusion
-from kb.text.tokens import fold, fold_lines, script, split_lines, tokens
+from kb.text.lines import split_lines
+from kb.text.tokens import fold, fold_lines, script, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from kb.catalog import Reader
     from kb.model import Block
-    from kb.search.fusion import Centred
     from kb.text.tokens import Script
+    from kb.vectors.exact import Centred
 
 DEPTH: Final = 100
 """Candidates that each engine gives to the fusion."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from kb.errors import KbError, RerankingFailed
 from kb.messages import tr
 from kb.text.blocks import indexed_lines, indexed_text
-from kb.text.tokens import split_lines
+from kb.text.lines import split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

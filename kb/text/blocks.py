@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kb.model import Block
+from kb.text.lines import split_lines
 from kb.text.numbering import heading_title, is_bare_label
-from kb.text.tokens import split_lines
+from kb.text.rows import CELL, _columns, _header
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -19,8 +19,6 @@ BLOCK_LINES: Final = 6
 OVERLAP: Final = 1
 """Six lines are found well and one shared line keeps a sentence that crosses the cut."""
 
-CELL: Final = " | "
-"""What stands between the cells of a table's row."""
 
 BLOCKS_REVISION: Final = 3
 """Raised whenever blocks or their indexed text change: documents are then cut again."""
@@ -181,22 +179,6 @@ def _tables(page: Page, before: _Open) -> list[_Table]:
     return found
 
 
-def _header(lines: Sequence[str]) -> str:
-    """A header as one line; of several rows each column is read from the top down.
-
-    A title over several columns stands in the first of them and is said for each. Rows of unequal
-    width, as a PDF shows merged cells, are read one after the other.
-    """
-    if len({_columns(line) for line in lines}) != 1 or len(lines) == 1:
-        return " ".join(lines)
-    rows = [line.split(CELL) for line in lines]
-    for row in rows[:-1]:
-        for i in range(1, len(row)):
-            row[i] = row[i] if row[i].strip() else row[i - 1]
-    names = zip_longest(*rows, fillvalue="")
-    return CELL.join(" ".join(filter(None, map(str.strip, name))) for name in names)
-
-
 def _merged(page: Page) -> list[tuple[int, int, str]]:
     """The cells that reach over several rows: their first and last line, and their text."""
     lines = split_lines(page.text)
@@ -213,8 +195,3 @@ def _open_table(page: Page, tables: Sequence[_Table]) -> _Open:
     last = max(indexed_lines(page), default=0)
     open_ = (_Open(t.header, t.columns, page.label) for t in tables if t.start <= last <= t.end)
     return next(open_, _NO_TABLE)
-
-
-def _columns(line: str) -> int:
-    """Borders in a row, those before an empty first and after an empty last cell too."""
-    return f" {line} ".count(CELL)

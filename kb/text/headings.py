@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from kb.model import Element, Page
+from kb.text.lines import split_lines
 from kb.text.numbering import ARTICLE, PART, Numbered, numbered
-from kb.text.tokens import split_lines
 
 _SENTENCE_END: Final = ".。！？；：:;!?”）)…】"
 _CONTENTS: Final = frozenset({"目录", "目次", "contents", "tableofcontents"})

@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from kb.model import Page
+from kb.text.lines import split_lines
 from kb.text.numerals import numeral
-from kb.text.tokens import split_lines
 
 Edge = Literal["top", "bottom", "left", "right"]
 

@@ -48,16 +48,6 @@ _RUN: Final = re.compile(
 _JOINERS: Final = re.compile(r"[._\-+@#/]+")
 
 
-def normalize_newlines(text: str) -> str:
-    """`text` with CRLF and CR as LF."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def split_lines(text: str) -> list[str]:
-    """The lines of a page: never empty, split on LF alone."""
-    return text.split("\n")
-
-
 def fold(text: str) -> str:
     """`text` as it is matched: NFKC, lower case, Simplified, no space between Han characters.
 

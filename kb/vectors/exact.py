@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
-
-from kb.search.fusion import Centred
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -184,3 +183,15 @@ def _chunks(rows: Rows) -> Iterator[list[Any]]:
     iterator = iter(rows)
     while chunk := list(islice(iterator, _CHUNK)):
         yield chunk
+
+
+@dataclass(frozen=True, slots=True)
+class Centred:
+    """A block by its cosine with the question once the index's mean vector is taken from both.
+
+    `cosine` is the plain one.
+    """
+
+    id: int
+    centred: float
+    cosine: float

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from kb.catalog import Reader
     from kb.ports import Vectors
-    from kb.search.fusion import Centred
     from kb.text.tokens import Script
     from kb.vectors.chroma import ChromaIndex, ChromaPlace
+    from kb.vectors.exact import Centred
 
 _LOG: Final = logging.getLogger(__name__)
 _NEVER: Final = ("", "", -1)

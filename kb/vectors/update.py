@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
-from kb.embedding.check import MAX_CHARS
 from kb.errors import EmbeddingFailed, IndexDamaged
 from kb.lock import hold
 from kb.messages import tr
 from kb.model import Progress
+from kb.ports import MAX_CHARS
 from kb.vectors.chroma_sync import sync_chroma
 
 if TYPE_CHECKING:

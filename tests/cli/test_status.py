@@ -10,8 +10,8 @@ import pytest
 
 import ingest
 from kb.app import KnowledgeBase
+from kb.cli.console import print_table
 from kb.cli.status import ProjectStatus, rows, status
-from kb.cli.tables import print_table
 from kb.config import Settings
 
 

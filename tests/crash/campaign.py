@@ -17,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "core"), str(HERE.parent.parent)]
+sys.path[:0] = [str(HERE), str(HERE.parent / "support"), str(HERE.parent.parent)]
 
 import chromadb  # noqa: E402, F401 - imported once, so that a fork has it
 import model  # noqa: E402

@@ -19,7 +19,7 @@ from collections import Counter
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "core"), str(HERE.parent.parent)]
+sys.path[:0] = [str(HERE), str(HERE.parent / "support"), str(HERE.parent.parent)]
 ERRORS = {"ENOSPC": 1, "EIO": 0, "EROFS": 1}
 
 

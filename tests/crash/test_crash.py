@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from paths import ROOT
 
 sys.path.insert(0, str(Path(__file__).parent))
 from faults import faults  # noqa: E402
 
-ROOT = Path(__file__).resolve().parents[2]
 CAMPAIGN = Path(__file__).with_name("campaign.py")
 
 

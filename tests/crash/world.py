@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import model
-from core_support import PlainParser
+from library_support import PlainParser
 
 import ingest
 from kb import app, failpoints

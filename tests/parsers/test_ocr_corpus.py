@@ -6,7 +6,7 @@ from collections import Counter
 
 import pymupdf
 import pytest
-from conftest import SHARED
+from paths import SHARED
 
 from kb.ports import OcrOptions, ParseLimits
 from kb.sandbox.sandbox import Sandbox

@@ -1,20 +1,18 @@
 """Real workbooks, slides, OpenDocument and delimited text (../shared, if there)."""
 
 import csv
-import os
 import re
 import time
 import zipfile
 from collections import Counter
-from pathlib import Path
 
 import pytest
+from paths import SHARED
 
 from kb.errors import Refused
 from kb.ports import ParseLimits
 from kb.sandbox.sandbox import Sandbox
 
-SHARED = Path(os.environ.get("KB_SHARED", Path(__file__).resolve().parents[3] / "shared"))
 CORPUS = SHARED / "corpus"
 FORMATS = {"xlsx", "xlsx_bad", "xls", "ods", "csv", "pptx", "odt", "odt_bad"}
 

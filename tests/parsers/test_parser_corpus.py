@@ -1,13 +1,12 @@
 """Real documents: pages, phrases and refusals as people verified them (../shared, if there)."""
 
-import os
 import time
 import zipfile
 from collections import Counter
-from pathlib import Path
 
 import pymupdf
 import pytest
+from paths import SHARED
 
 from bench.corpus import load, read
 from kb.errors import KbError, Refused
@@ -15,7 +14,6 @@ from kb.ports import OcrOptions, ParseLimits
 from kb.sandbox.sandbox import Sandbox
 from kb.text.noise import mark_noise
 
-SHARED = Path(os.environ.get("KB_SHARED", Path(__file__).resolve().parents[3] / "shared"))
 CORPUS = SHARED / "corpus"
 
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the shared corpus is not here")

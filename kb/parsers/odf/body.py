@@ -19,9 +19,8 @@ from kb.parsers.odf.package import (
     repeats,
     style_property,
 )
-from kb.parsers.sheets.grid import is_header, one_line
-from kb.parsers.word.styles import child, local, value
-from kb.text.blocks import CELL
+from kb.parsers.xml.nodes import child, local, value
+from kb.text.rows import CELL, is_header, one_line
 
 _MOST_LEVELS: Final = 10
 _ROWS: Final = ("table-header-rows", "table-rows", "table-row-group")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from kb.parsers.word.styles import local, value
-from kb.text.zh_numerals import in_chinese
+from kb.parsers.xml.nodes import local, value
+from kb.text.numerals import in_chinese
 
 BULLET: Final = "•"
 _LETTERS: Final = 26

@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 
 from kb.errors import Refused
 from kb.messages import tr
-from kb.parsers.word.styles import child, local, value
+from kb.parsers.refusals import damaged
+from kb.parsers.xml.nodes import child, local, value
 from kb.parsers.xml.packages import BROKEN_ZIP
-from kb.sandbox.checks import damaged
 
 MOST_REPEATS: Final = 1 << 20
 BREAK: Final = "\f"

@@ -27,7 +27,7 @@ from kb.parsers.ofd.geometry import (
     strokes,
 )
 from kb.parsers.ofd.text_object import Run, nameless, runs
-from kb.parsers.word.styles import child, local
+from kb.parsers.xml.nodes import child, local
 
 _DEEPEST: Final = 16
 _MOST_OBJECTS: Final = 200_000

@@ -12,8 +12,8 @@ from kb.messages import tr
 from kb.parsers.ofd.content import Content, Reader
 from kb.parsers.ofd.geometry import placed, rectangle
 from kb.parsers.ofd.package import Package
-from kb.parsers.word.styles import child, local
-from kb.sandbox.checks import damaged
+from kb.parsers.refusals import damaged
+from kb.parsers.xml.nodes import child, local
 
 _A4: Final = (210.0, 297.0)
 _FILES: Final = {"MultiMedia": "MediaFile", "Font": "FontFile"}

@@ -9,20 +9,20 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any, Final
 
+from kb.model import Drawing
+from kb.parsers.layout.mupdf import mupdf
 from kb.parsers.ofd.content import Image, Shape
 from kb.parsers.ofd.document import PageContent
 from kb.parsers.ofd.geometry import POINTS, Matrix, Point, apply, commands
 from kb.parsers.ofd.text_object import DESCENT
-from kb.parsers.pdf.page import mupdf
 from kb.parsers.scans import ocr
-from kb.parsers.scans.ocr import Picture
 
 _SMALLEST: Final = 1.0
 _MOST_STEPS: Final = 100_000
 """Of all paths of a page: text as outlines takes some forty for each of its 2,000 signs."""
 
 
-def draw_page(page: PageContent, data: Callable[[str], bytes]) -> Picture | None:
+def draw_page(page: PageContent, data: Callable[[str], bytes]) -> Drawing | None:
     """The page on white, None when it is of one colour; `data` gives the bytes of a resource."""
     pymupdf = mupdf()
     width, height = page.width * POINTS, page.height * POINTS
@@ -35,7 +35,7 @@ def draw_page(page: PageContent, data: Callable[[str], bytes]) -> Picture | None
         pixmap = sheet.get_pixmap(matrix=zoom, colorspace=pymupdf.csRGB, alpha=False)
     if pixmap.is_unicolor:
         return None
-    return Picture(pixmap.samples, pixmap.width, pixmap.height, scale)
+    return Drawing(pixmap.samples, pixmap.width, pixmap.height, scale)
 
 
 def _fill(sheet: Any, page: PageContent, data: Callable[[str], bytes]) -> None:

@@ -14,8 +14,9 @@ from typing import Final
 
 from kb.errors import Refused
 from kb.messages import tr
-from kb.model import Element, Page, Parsed
+from kb.model import Drawing, Element, Page, Parsed
 from kb.parsers.layout.lines import Line
+from kb.parsers.layout.mupdf import UNMAPPED
 from kb.parsers.ofd.content import Image
 from kb.parsers.ofd.document import Document, Found, Note, PageContent, documents
 from kb.parsers.ofd.draw import draw_page
@@ -23,11 +24,10 @@ from kb.parsers.ofd.geometry import POINTS
 from kb.parsers.ofd.lines import lay_out
 from kb.parsers.ofd.package import Package
 from kb.parsers.ofd.text_object import Run
-from kb.parsers.pdf.page import UNMAPPED
 from kb.parsers.registry import ParserSpec
 from kb.parsers.scans import ocr
-from kb.parsers.scans.ocr import Picture, Scans
-from kb.text.tokens import split_lines
+from kb.parsers.scans.ocr import Scans
+from kb.text.lines import split_lines
 
 _NAMED: Final = 20
 _MOST_UNMAPPED: Final = 0.1
@@ -40,7 +40,7 @@ class _Report:
     failed: list[int] = field(default_factory=list)
     damaged: list[int] = field(default_factory=list)
     nameless: list[int] = field(default_factory=list)
-    drawn: dict[int, Callable[[], Picture | None]] = field(default_factory=dict)
+    drawn: dict[int, Callable[[], Drawing | None]] = field(default_factory=dict)
     glyphs: int = 0
     hidden: int = 0
 
@@ -70,7 +70,7 @@ def parse(path: Path, name: str) -> Parsed:
     return Parsed(tuple(pages), SPEC.id, SPEC.media_type, warnings=(*_documents(spans), *told))
 
 
-def draw(path: Path, name: str, page: int) -> Picture | None:
+def draw(path: Path, name: str, page: int) -> Drawing | None:
     """One page, counted from 1 over all documents, as far as `draw_page` draws it."""
     with Package(path, name) as package:
         left = page
@@ -82,7 +82,7 @@ def draw(path: Path, name: str, page: int) -> Picture | None:
     return None
 
 
-def _draw(document: Document, index: int) -> Picture | None:
+def _draw(document: Document, index: int) -> Drawing | None:
     return draw_page(document.page(index), document.data)
 
 

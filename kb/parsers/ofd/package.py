@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, final
 
+from kb.parsers.refusals import MIB
 from kb.parsers.xml.packages import BROKEN_ZIP, ZipPackage, read_root
-from kb.sandbox.checks import MIB
 
 _UTF8_FLAG: Final = 0x800
 _MOST_IMAGE: Final = 64 * MIB

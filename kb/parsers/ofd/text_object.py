@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from kb.model import Box
 from kb.parsers.ofd.geometry import Matrix, Point, apply, around, corners, deltas, direct, number
-from kb.parsers.word.styles import local
+from kb.parsers.xml.nodes import local
 
 _ASCENT: Final = 0.88
 DESCENT: Final = 0.12

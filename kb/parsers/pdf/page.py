@@ -15,10 +15,8 @@ from typing import Any, Final, NamedTuple
 from kb.model import Box
 from kb.parsers.layout import tables as ruled
 from kb.parsers.layout.lines import Fragment, Line, clean, in_reading_order, join, union
+from kb.parsers.layout.mupdf import UNMAPPED, mupdf
 from kb.parsers.layout.tables import Rule, Table
-
-UNMAPPED: Final = re.compile("[\ufffd\ue000-\uf8ff]")
-"""Characters that say no letter: U+FFFD and the private use area."""
 
 _VECTORS: Final = 3
 _TEXT: Final = 0
@@ -242,10 +240,3 @@ def _is_level(line: dict[str, Any], direction: Point) -> bool:
 def visible(text: str) -> str:
     """Control characters are glyphs that the font gives no character for."""
     return _CONTROLS.sub("\ufffd", text.replace("\t", " "))
-
-
-def mupdf() -> Any:
-    """The library, imported in the sandbox's child only. Its own types are incomplete."""
-    import pymupdf
-
-    return pymupdf

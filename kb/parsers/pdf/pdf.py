@@ -8,24 +8,26 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from kb.errors import Refused
 from kb.messages import tr
-from kb.model import Element, Page, Parsed
+from kb.model import Drawing, Element, Page, Parsed
+from kb.parsers import refusals
 from kb.parsers.layout.lines import Line
+from kb.parsers.layout.mupdf import UNMAPPED, mupdf
 from kb.parsers.layout.table_headers import carry_over, header_lines
 from kb.parsers.layout.tables import Table
-from kb.parsers.pdf.page import UNMAPPED, mupdf, read_lines
-from kb.parsers.pdf.pdf_ocr import draw_page, read_scans
+from kb.parsers.pdf.page import read_lines
+from kb.parsers.refusals import damaged
 from kb.parsers.registry import ParserSpec
 from kb.parsers.scans import ocr
-from kb.parsers.scans.ocr import Picture, Scans
+from kb.parsers.scans.ocr import Scans
 from kb.parsers.session import tell
-from kb.sandbox.checks import damaged
 
 _MOST_UNMAPPED: Final = 0.1
 _SKIPPED: Final = re.compile(r"\berror\b|cannot load content")
@@ -67,7 +69,7 @@ def parse(path: Path, name: str) -> Parsed:
     return Parsed(tuple(pages), SPEC.id, SPEC.media_type, warnings=tuple(warnings))
 
 
-def draw(path: Path, name: str, page: int) -> Picture | None:
+def draw(path: Path, name: str, page: int) -> Drawing | None:
     """One page, counted from 1, as it is seen. Raises Refused like `parse`."""
     with _opened(path, name) as doc:
         return draw_page(doc, page - 1)
@@ -168,7 +170,7 @@ def _warnings(pages: list[Page], report: _Report, scans: Scans) -> list[str]:
         ),
         ("parse.warn_garbled", [n for n in report.garbled if n not in scans.pages]),
     )
-    own = [tr(key, pages=ocr.listed(numbers)) for key, numbers in found if numbers]
+    own = [tr(key, pages=refusals.listed(numbers)) for key, numbers in found if numbers]
     return own + scans.warnings()
 
 
@@ -189,3 +191,44 @@ SPEC: Final = ParserSpec(
     can_ocr=True,
     draw=draw,
 )
+
+
+def read_scans(
+    doc: Any, pages: Sequence[Page], garbled: Collection[int], unread: Collection[int]
+) -> tuple[list[Page], Scans]:
+    """The pages with text from OCR where it was needed and found some, and what became of it.
+
+    `garbled` pages keep their own text when OCR finds none; `unread` ones could not be opened.
+    """
+    needed = [
+        page.number
+        for page in pages
+        if page.number not in unread and _needs_ocr(doc, page, garbled)
+    ]
+    scans = ocr.read_pages({n: partial(draw_page, doc, n - 1) for n in needed})
+    return [_with_scan(page, scans) for page in pages], scans
+
+
+def _needs_ocr(doc: Any, page: Page, garbled: Collection[int]) -> bool:
+    if ocr.is_forced() or page.number in garbled:
+        return True
+    return not page.text.strip() and bool(doc[page.number - 1].get_bboxlog())
+
+
+def draw_page(doc: Any, index: int) -> Drawing | None:
+    """The page as it is seen; None when it is of one colour."""
+    page = doc[index]
+    pymupdf = mupdf()
+    scale = ocr.scale_for(page.rect.width, page.rect.height)
+    zoom = pymupdf.Matrix(scale, scale)
+    pixmap = page.get_pixmap(matrix=zoom, colorspace=pymupdf.csRGB, alpha=False)
+    if pixmap.is_unicolor:
+        return None
+    return Drawing(pixmap.samples, pixmap.width, pixmap.height, scale)
+
+
+def _with_scan(page: Page, scans: Scans) -> Page:
+    scan = scans.pages.get(page.number)
+    if scan is None:
+        return page
+    return replace(page, text=scan.text, boxes=scan.boxes, elements=(), ocr=True)

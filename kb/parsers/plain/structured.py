@@ -12,7 +12,7 @@ from kb.messages import tr
 from kb.model import Parsed
 from kb.parsers import paging
 from kb.parsers.plain.decode import Decoded, decode
-from kb.parsers.plain.text import not_text
+from kb.parsers.refusals import not_text
 from kb.parsers.registry import ParserSpec
 
 _XML_ENCODING: Final = re.compile(rb"^\s*<\?xml[^>]*?\bencoding\s*=\s*[\"']([\w.:-]+)")

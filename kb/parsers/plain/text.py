@@ -10,7 +10,8 @@ from kb.messages import tr
 from kb.model import Parsed
 from kb.parsers import paging
 from kb.parsers.plain.decode import Decoded, decode
-from kb.parsers.registry import ParserSpec, Registry
+from kb.parsers.refusals import not_text
+from kb.parsers.registry import ParserSpec
 
 
 def read_text(path: Path, name: str) -> Decoded:
@@ -21,12 +22,6 @@ def read_text(path: Path, name: str) -> Decoded:
     if not decoded.text.strip():
         raise Refused(tr("parse.no_text", name=name), tr("parse.empty_hint"))
     return decoded
-
-
-def not_text(name: str) -> Refused:
-    """The refusal of a file that is binary under the name of a text file."""
-    suffixes = " ".join(Registry().suffixes)
-    return Refused(tr("parse.binary", name=name), tr("parse.binary_hint", suffixes=suffixes))
 
 
 def parse(path: Path, name: str) -> Parsed:

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kb.errors import Refused
 from kb.messages import tr
-from kb.model import Page, Parsed
+from kb.model import Drawing, Page, Parsed
+from kb.parsers.refusals import damaged, is_out_of_memory
 from kb.parsers.registry import ParserSpec
 from kb.parsers.scans import ocr
-from kb.parsers.scans.ocr import Picture, Scans
-from kb.sandbox.checks import damaged
-from kb.sandbox.limits import is_out_of_memory
+from kb.parsers.scans.ocr import Scans
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -47,7 +46,7 @@ def parse(path: Path, name: str) -> Parsed:
     return Parsed(found, SPEC.id, SPEC.media_type, warnings=tuple(scans.warnings()))
 
 
-def draw(path: Path, name: str, page: int) -> Picture:
+def draw(path: Path, name: str, page: int) -> Drawing:
     """One image of the file, counted from 1, upright. Raises Refused like `parse`."""
     with _opened(path, name) as image:
         return _draw(image, page, name, {})
@@ -101,7 +100,7 @@ def _check_size(image: Image, name: str) -> None:
         )
 
 
-def _draw(image: Image, number: int, name: str, sizes: dict[int, tuple[float, float]]) -> Picture:
+def _draw(image: Image, number: int, name: str, sizes: dict[int, tuple[float, float]]) -> Drawing:
     """The image upright and of a size that OCR reads; notes the page's size in points."""
     from PIL import ImageOps
 
@@ -113,7 +112,7 @@ def _draw(image: Image, number: int, name: str, sizes: dict[int, tuple[float, fl
     shrink = ocr.scale_for(*seen.size, finest=1.0)
     size = max(round(seen.width * shrink), 1), max(round(seen.height * shrink), 1)
     small = _on_white(seen).resize(size, reducing_gap=2.0)
-    return Picture(small.tobytes(), *small.size, shrink / points)
+    return Drawing(small.tobytes(), *small.size, shrink / points)
 
 
 def _dpi(image: Image) -> float:

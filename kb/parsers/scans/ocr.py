@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from kb.messages import tr
-from kb.model import Box
+from kb.model import Box, Drawing
 from kb.parsers import session
+from kb.parsers.refusals import is_out_of_memory, listed
 from kb.parsers.scans.order import Seen, in_order
-from kb.sandbox.deadline import MAX_OCR_PAGES
-from kb.sandbox.limits import is_out_of_memory
+from kb.parsers.session import MAX_OCR_PAGES
 
 _DPI: Final = 144
 _MOST_PIXELS: Final = 3_000_000
@@ -34,17 +34,7 @@ _SURE: Final = 0.5
 _GOOD: Final = 0.8
 _AS_GOOD: Final = 0.7
 _FEW: Final = 3
-_NAMED_PAGES: Final = 20
 _LOG: Final = logging.getLogger(__name__)
-
-
-class Picture(NamedTuple):
-    """A page as 8-bit RGB rows, `scale` pixels a point."""
-
-    samples: bytes
-    width: int
-    height: int
-    scale: float
 
 
 class Scan(NamedTuple):
@@ -86,14 +76,6 @@ class Scans:
         return tr(f"ocr.{why}", name=name, pages=pages), tr(f"ocr.{why}_hint")
 
 
-def listed(numbers: list[int]) -> str:
-    """Page numbers for a warning, the first twenty by name."""
-    named = "、".join(map(str, numbers[:_NAMED_PAGES]))
-    if len(numbers) > _NAMED_PAGES:
-        return tr("parse.and_more", pages=named, count=len(numbers))
-    return named
-
-
 def is_forced() -> bool:
     """Whether every page is to be read by OCR, text or not."""
     return session.current().ocr.mode == "force"
@@ -105,7 +87,7 @@ def scale_for(width: float, height: float, finest: float = _DPI / 72) -> float:
     return min(finest, most, _LONGEST / max(width, height, 1.0))
 
 
-def read_pages(pages: Mapping[int, Callable[[], Picture | None]]) -> Scans:
+def read_pages(pages: Mapping[int, Callable[[], Drawing | None]]) -> Scans:
     """Read each page, drawn by its function: None says that there is nothing on it.
 
     A page that cannot be drawn or read is named, and the next one proceeds. Raises MemoryError.
@@ -133,7 +115,7 @@ def _is_installed() -> bool:
     return importlib.util.find_spec("rapidocr") is not None
 
 
-def _read_one(number: int, draw: Callable[[], Picture | None], scans: Scans) -> None:
+def _read_one(number: int, draw: Callable[[], Drawing | None], scans: Scans) -> None:
     try:
         picture = draw()
         scan = _read(picture) if picture else Scan("", ())
@@ -149,11 +131,11 @@ def _read_one(number: int, draw: Callable[[], Picture | None], scans: Scans) -> 
         scans.empty.append(number)
 
 
-def _read(picture: Picture) -> Scan:
+def _read(picture: Drawing) -> Scan:
     import numpy as np
 
     shape = picture.height, picture.width, 3
-    rgb = np.frombuffer(picture.samples, np.uint8).reshape(shape)
+    rgb = np.frombuffer(picture.rgb, np.uint8).reshape(shape)
     turns, seen = _upright(rgb[:, :, ::-1])
     size = (picture.height, picture.width) if turns % 2 else (picture.width, picture.height)
     lines = in_order([one for one in seen if one.score >= _SURE])

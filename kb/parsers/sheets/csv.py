@@ -14,7 +14,7 @@ from kb.model import Parsed
 from kb.parsers.plain.text import read_text
 from kb.parsers.registry import ParserSpec, suffix_of
 from kb.parsers.sheets import grid
-from kb.text.tokens import normalize_newlines, split_lines
+from kb.text.lines import normalize_newlines, split_lines
 
 _DELIMITERS: Final = ",;\t|"
 _SAMPLE_LINES: Final = 200

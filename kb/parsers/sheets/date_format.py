@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
-from kb.text.zh_numerals import in_chinese, in_digits
+from kb.text.numerals import in_chinese, in_digits
 
 _DAY: Final = 86_400
 _EPOCH: Final = dt.datetime(1899, 12, 30)  # noqa: DTZ001 - cells know no time zone

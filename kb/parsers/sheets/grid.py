@@ -8,7 +8,6 @@ under it are not shown, as in the program itself.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from typing import Final, NamedTuple
 from kb.errors import Refused
 from kb.messages import tr
 from kb.model import Element, Page
-from kb.text.blocks import CELL
+from kb.text.rows import CELL, Cells, _is_numeric, one_line
 
 PAGE_ROWS: Final = 1_000
 BLANK_ROWS: Final = 50
@@ -31,11 +30,6 @@ _ROW: Final = 2
 """Cells that make a row of a table; one alone is a title or a note."""
 _LAST_COLUMN: Final = 99
 """The last column whose merged cells are told to the index."""
-_BREAKS: Final = re.compile(r"[\r\n\t\f]+")
-_NUMBER: Final = re.compile(r"[-+(（]?[¥￥$€£]?\s*[\d,.]*\d[\d,.]*\s*[%％)）]?|-|—")
-
-Cells = dict[int, str]
-"""The cells of one row by column, from 0; empty ones are not there."""
 
 
 class Merge(NamedTuple):
@@ -77,11 +71,6 @@ class _Line(NamedTuple):
     cells: Cells
 
 
-def one_line(text: str) -> str:
-    """Text of a cell on one line."""
-    return _BREAKS.sub(" ", text).strip()
-
-
 class _Part(NamedTuple):
     """A merged cell on one page: its first and last line in the sheet, from 0."""
 
@@ -89,11 +78,6 @@ class _Part(NamedTuple):
     bottom: int
     column: int
     text: str
-
-
-def is_header(cells: Sequence[str]) -> bool:
-    """Whether the first row of a table looks like its header: names over several columns."""
-    return len(cells) > 1 and all(cells) and not _is_numeric(dict(enumerate(cells)))
 
 
 def listed(names: Sequence[str]) -> str:
@@ -289,16 +273,6 @@ def _goes_under(titles: Cells, names: Cells) -> bool:
 def _is_title(cells: Cells) -> bool:
     """Whether a row above the header belongs to it: names over several columns."""
     return len(cells) > 1 and not _is_numeric(cells)
-
-
-def _is_numeric(cells: Cells) -> bool:
-    """Whether half of the cells or more are numbers; years are names."""
-    count = sum(bool(_NUMBER.fullmatch(text)) and not _is_year(text) for text in cells.values())
-    return count * 2 >= len(cells) > 0
-
-
-def _is_year(text: str) -> bool:
-    return len(text) == 4 and text[:2] in {"19", "20"}  # noqa: PLR2004 - 1999
 
 
 def _uncover(rows: dict[int, Cells], merges: Sequence[Merge]) -> None:

@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from kb.parsers.sheets import date_format
-from kb.text.zh_numerals import in_chinese, in_digits
+from kb.text.numerals import in_chinese, in_digits
 
 GENERAL: Final = "General"
 MOST_CODE: Final = 255

@@ -12,7 +12,8 @@ from kb.parsers.odf import package
 from kb.parsers.registry import ParserSpec
 from kb.parsers.sheets import grid
 from kb.parsers.sheets.number_format import general
-from kb.parsers.word.styles import local, value
+from kb.parsers.xml.nodes import local, value
+from kb.text import rows as rows_module
 
 _GROUPS: Final = frozenset({"table-header-rows", "table-rows", "table-row-group"})
 _VALUES: Final = ("string-value", "date-value", "time-value", "boolean-value")
@@ -36,7 +37,7 @@ def parse(path: Path, name: str) -> Parsed:
 
 
 def _sheet(table: Any) -> grid.Sheet:
-    sheet = grid.Sheet(grid.one_line(value(table, "name")))
+    sheet = grid.Sheet(rows_module.one_line(value(table, "name")))
     number = 1
     for row, is_header in _rows(table, is_header=False):
         times = package.repeats(row, "rows")

@@ -12,10 +12,11 @@ from typing import Any, Final
 from kb.errors import Refused
 from kb.messages import tr
 from kb.model import Parsed
+from kb.parsers.refusals import damaged
 from kb.parsers.registry import ParserSpec
 from kb.parsers.sheets import grid
 from kb.parsers.sheets.number_format import BUILTIN, GENERAL, shown_number, shown_text
-from kb.sandbox.checks import damaged
+from kb.text import rows
 
 _NUMBERS: Final = frozenset({2, 3})
 """xlrd's cell types: numbers and dates."""
@@ -51,7 +52,7 @@ def _open(path: Path, name: str) -> Any:
 
 def _sheet(book: Any, at: int, failed: list[str]) -> grid.Sheet:
     """One sheet; a broken one is empty and its name goes to `failed`."""
-    sheet = grid.Sheet(grid.one_line(book.sheet_names()[at]))
+    sheet = grid.Sheet(rows.one_line(book.sheet_names()[at]))
     try:
         source = book.sheet_by_index(at)
     except MemoryError:
@@ -98,7 +99,7 @@ def _code(book: Any, style: int | None) -> str:
 
 def _warnings(book: Any, failed: list[str]) -> list[str]:
     hidden = [
-        grid.one_line(name)
+        rows.one_line(name)
         for name, visibility in zip(book.sheet_names(), book._sheet_visibility, strict=False)  # noqa: SLF001
         if visibility
     ]

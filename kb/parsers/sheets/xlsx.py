@@ -14,12 +14,13 @@ from typing import Any, Final
 from kb.errors import Refused
 from kb.messages import tr
 from kb.model import Parsed
+from kb.parsers.refusals import damaged
 from kb.parsers.registry import ParserSpec
 from kb.parsers.sheets import grid
 from kb.parsers.sheets.xlsx_cells import Cells, merge_of, place_of
-from kb.parsers.word.styles import child, local, value
+from kb.parsers.xml.nodes import child, local, value
 from kb.parsers.xml.ooxml import OoxmlPackage, Relation
-from kb.sandbox.checks import damaged
+from kb.text import rows as rows_module
 
 _SHEETS: Final = frozenset({"worksheet", "chartsheet", "dialogsheet", "xlMacrosheet"})
 _OBJECTS: Final = {
@@ -92,7 +93,7 @@ class _Book:
             relation = relations.get(_relation_id(item))
             if local(item) != "sheet" or relation is None or relation.role not in _SHEETS:
                 continue
-            label = grid.one_line(item.get("name", ""))
+            label = rows_module.one_line(item.get("name", ""))
             found.append((label, relation.target))
             if item.get("state", "visible") != "visible":
                 self._hidden.append(label)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from kb.parsers.sheets.grid import Merge
 from kb.parsers.sheets.number_format import BUILTIN, GENERAL, is_date, shown_number, shown_text
-from kb.parsers.word.styles import child, local
+from kb.parsers.xml.nodes import child, local
 from kb.parsers.xml.ooxml import OoxmlPackage
 
 LAST_COLUMN: Final = 1 << 14

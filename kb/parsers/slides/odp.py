@@ -8,15 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from kb.model import Parsed
+from kb.model import Drawing, Parsed
 from kb.parsers.flow import TextLine
 from kb.parsers.odf import package
 from kb.parsers.odf.body import Body
 from kb.parsers.registry import ParserSpec
-from kb.parsers.scans.ocr import Picture
 from kb.parsers.slides import deck
 from kb.parsers.slides.sketch import draw_slide
-from kb.parsers.word.styles import child, local, value
+from kb.parsers.xml.nodes import child, local, value
 
 _UNITS: Final = {
     "mm": 1.0,
@@ -47,7 +46,7 @@ def parse(path: Path, name: str) -> Parsed:
     return Parsed(pages, SPEC.id, SPEC.media_type, warnings=(*warnings, *content.warnings))
 
 
-def draw(path: Path, name: str, page: int) -> Picture:
+def draw(path: Path, name: str, page: int) -> Drawing:
     """A sketch of one slide, counted from 1."""
     return draw_slide(parse(path, name).pages[page - 1])
 

@@ -9,14 +9,13 @@ from typing import Final
 
 from kb.errors import Refused
 from kb.messages import tr
-from kb.model import Parsed
+from kb.model import Drawing, Parsed
 from kb.parsers.registry import ParserSpec
-from kb.parsers.scans.ocr import Picture
 from kb.parsers.slides import deck
 from kb.parsers.slides.deck import Size, Slide
 from kb.parsers.slides.pptx_shapes import Shapes, paragraphs, placeholder
 from kb.parsers.slides.sketch import draw_slide
-from kb.parsers.word.styles import child, local, value
+from kb.parsers.xml.nodes import child, local, value
 from kb.parsers.xml.ooxml import OoxmlPackage
 
 _WIDTH: Final = 9_144_000
@@ -38,7 +37,7 @@ def parse(path: Path, name: str) -> Parsed:
     return Parsed(pages, SPEC.id, SPEC.media_type, warnings=tuple(warnings))
 
 
-def draw(path: Path, name: str, page: int) -> Picture:
+def draw(path: Path, name: str, page: int) -> Drawing:
     """A sketch of one slide, counted from 1."""
     return draw_slide(parse(path, name).pages[page - 1])
 

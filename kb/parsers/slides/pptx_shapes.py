@@ -10,11 +10,10 @@ from typing import Any, Final
 
 from kb.errors import Refused
 from kb.parsers.flow import TextLine
-from kb.parsers.sheets.grid import is_header, one_line
 from kb.parsers.slides.deck import Role, Shape, text_lines
-from kb.parsers.word.styles import child, local, value
+from kb.parsers.xml.nodes import child, local, value
 from kb.parsers.xml.ooxml import OoxmlPackage
-from kb.text.blocks import CELL
+from kb.text.rows import CELL, is_header, one_line
 
 _TITLES: Final = frozenset({"title", "ctrTitle"})
 _MARGINS: Final = frozenset({"sldNum", "ftr", "dt", "hdr"})

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from kb.model import Box, Page
-from kb.parsers.pdf.page import mupdf
+from kb.model import Box, Drawing, Page
+from kb.parsers.layout.mupdf import mupdf
 from kb.parsers.scans import ocr
-from kb.parsers.scans.ocr import Picture
-from kb.text.tokens import split_lines
+from kb.text.lines import split_lines
 
 _FINEST: Final = 2.0
 _SIZES: Final = (28, 24, 20, 17, 14, 12, 10, 8, 6, 5)
@@ -19,7 +18,7 @@ _WIDEST: Final = 4_000.0
 _PAPER: Final = (0.97, 0.97, 0.97)
 
 
-def draw_slide(page: Page) -> Picture:
+def draw_slide(page: Page) -> Drawing:
     """The page's lines in their boxes, on a slide with an edge; notes stand below it."""
     pymupdf = mupdf()
     width, height = (min(max(side, 72.0), _WIDEST) for side in (page.width, page.height))
@@ -40,7 +39,7 @@ def draw_slide(page: Page) -> Picture:
         writer.write_text(sheet)
         zoom = pymupdf.Matrix(scale, scale)
         pixmap = sheet.get_pixmap(matrix=zoom, colorspace=pymupdf.csRGB, alpha=False)
-    return Picture(pixmap.samples, pixmap.width, pixmap.height, scale)
+    return Drawing(pixmap.samples, pixmap.width, pixmap.height, scale)
 
 
 def _write(writer: Any, font: Any, text: str, box: Box) -> None:

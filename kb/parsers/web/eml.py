@@ -22,7 +22,7 @@ from kb.parsers.plain.decode import Decoded, decode
 from kb.parsers.registry import ParserSpec
 from kb.parsers.web import html
 from kb.parsers.web.body import FlowLine
-from kb.text.tokens import normalize_newlines, split_lines
+from kb.text.lines import normalize_newlines, split_lines
 
 _HEADERS: Final = ("From", "To", "Cc", "Date", "Subject")
 _KIB: Final = 1 << 10

@@ -19,9 +19,9 @@ from kb.errors import Refused
 from kb.messages import tr
 from kb.model import Page, Parsed
 from kb.parsers.plain.decode import decode
+from kb.parsers.refusals import MAX_EXPANDED_MIB, MIB, damaged
 from kb.parsers.registry import ParserSpec
 from kb.parsers.web import html
-from kb.sandbox.checks import MAX_EXPANDED_MIB, MIB, damaged
 
 Node = Any
 """An lxml element; lxml has no types of its own."""

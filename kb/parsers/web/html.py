@@ -13,7 +13,7 @@ from kb.messages import tr
 from kb.model import Element, Page, Parsed
 from kb.parsers import paging
 from kb.parsers.plain.decode import Decoded, decode
-from kb.parsers.plain.text import not_text
+from kb.parsers.refusals import not_text
 from kb.parsers.registry import ParserSpec
 from kb.parsers.web import tree
 from kb.parsers.web.body import Body, FlowLine

@@ -6,7 +6,7 @@ import re
 from typing import Any, Final
 
 from kb.messages import tr
-from kb.sandbox.checks import damaged
+from kb.parsers.refusals import damaged
 
 Element = Any
 """An lxml element; lxml has no types of its own."""

@@ -32,8 +32,9 @@ from kb.parsers.word.markup import (
 from kb.parsers.word.numbering import Numbering
 from kb.parsers.word.package import Package
 from kb.parsers.word.sections import Role, Sections
-from kb.parsers.word.styles import Styles, child, local, value
+from kb.parsers.word.styles import Styles
 from kb.parsers.xml.drawingml import chart_lines, diagram_lines
+from kb.parsers.xml.nodes import child, local, value
 
 _CHARS: Final = {"tab": "\t", "ptab": "\t", "cr": "\n", "noBreakHyphen": "-", "softHyphen": ""}
 _SPACES: Final = re.compile(r"[\n\r\t\f]+")

@@ -9,8 +9,8 @@ from typing import Any, Final
 from kb.parsers.flow import Break, TextLine
 from kb.parsers.layout.lines import CELL
 from kb.parsers.word.markup import Item
-from kb.parsers.word.styles import local
-from kb.text.tokens import normalize_newlines
+from kb.parsers.xml.nodes import local
+from kb.text.lines import normalize_newlines
 
 _CODES: Final = re.compile(
     r"[ \t]*\b(?:HYPERLINK|PAGEREF|TOC|REF|SEQ|INCLUDEPICTURE|STYLEREF|NUMPAGES|PAGE|DATE|EMBED)\b"

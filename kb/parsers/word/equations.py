@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from kb.parsers.word.styles import child, local, value
+from kb.parsers.xml.nodes import child, local, value
 
 _FORMS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "f": ("{}/{}", ("num", "den")),

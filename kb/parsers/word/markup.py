@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from kb.parsers.flow import Break, TextLine
-from kb.parsers.word.styles import child, local, value
+from kb.parsers.xml.nodes import child, local, value
 
 DROPPED: Final = frozenset(
     {

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from kb.parsers.word.styles import Styles, child, local, value
-from kb.text.zh_numerals import in_chinese, in_digits
+from kb.parsers.word.styles import Styles
+from kb.parsers.xml.nodes import child, local, value
+from kb.text.numerals import in_chinese, in_digits
 
 _LEVELS: Final = 9
 _MOST: Final = 32_767

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from kb.parsers.word.package import Package
-from kb.parsers.word.styles import child, local, value
+from kb.parsers.xml.nodes import child, local, value
 
 Role = Literal["header", "footer"]
 Which = Literal["default", "first", "even"]

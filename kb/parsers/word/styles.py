@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from kb.parsers.xml.nodes import child, local, value
+
 _HEADING: Final = re.compile(r"(?:heading|标题)\s*([1-9])", re.IGNORECASE)
 _MOST_LEVELS: Final = 9
 
@@ -63,29 +65,6 @@ class Styles:
         if named:
             return int(named.group(1))
         return self._style_level(value(child(style, "basedOn"), "val"), depth + 1)
-
-
-def local(element: Any) -> str:
-    """The name of an element without its namespace; empty for comments and instructions."""
-    tag = element.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
-
-
-def child(element: Any | None, name: str) -> Any | None:
-    """The first child of that local name, None when there is none (or no element)."""
-    if element is None:
-        return None
-    return next((item for item in element if local(item) == name), None)
-
-
-def value(element: Any | None, name: str) -> str:
-    """The attribute of that local name, empty when there is none (or no element)."""
-    if element is None:
-        return ""
-    for key, text in element.attrib.items():
-        if key.rpartition("}")[2] == name:
-            return str(text)
-    return ""
 
 
 def _outline(properties: Any | None) -> int | None:

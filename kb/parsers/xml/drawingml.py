@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from kb.parsers.layout.lines import CELL
-from kb.parsers.word.styles import child, local, value
+from kb.parsers.xml.nodes import child, local, value
 
 _MOST_ROWS: Final = 500
 _LONG: Final = re.compile(r"-?\d{1,9}\.\d{12,20}")

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kb.messages import tr
+from kb.parsers.refusals import damaged
 from kb.parsers.xml.packages import BROKEN_ZIP, ZipPackage, read_root
-from kb.sandbox.checks import damaged
 
 
 class Relation(NamedTuple):

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Final, TypeVar
 
 from kb.messages import tr
-from kb.sandbox.checks import damaged
+from kb.parsers.refusals import damaged
 
 _Self = TypeVar("_Self", bound="ZipPackage")
 
