@@ -216,13 +216,13 @@ class Body:
 
     # -- tables ----------------------------------------------------------------------------
 
-    def _table(self, table: Element) -> bool:
+    def _table(self, element: Element) -> bool:
         """Rows of a table as lines; True when it is to be walked like any block instead."""
         self._flush()
-        found = table.rows(table)
+        found = table.rows(element)
         if found is None:
             return True
-        for caption in table.iterchildren("caption"):
+        for caption in element.iterchildren("caption"):
             self._part(caption)
         flat: list[table.Row] = []
         for row in found:
